@@ -1,0 +1,565 @@
+//! The boundary: what a backend must do, and all that it may do.
+//!
+//! A backend **translates**. Above this trait every decision has been made; below it nothing is validated,
+//! reordered, dropped or invented. The contracts, one a line:
+//!
+//! - **Validated.** Every argument has been checked against the enabled limits and features. A backend may
+//!   `debug_assert`, but reports errors only for what the native API refuses.
+//! - **Slots.** Resources are named by slot. A slot is created once, destroyed once, and then may be created again.
+//!   Backends keep tables indexed by slot: no maps and no hashing. Slots stay below `handle::MAX_SLOTS` and are dense.
+//! - **Lifetime.** `destroy_*` is called only when no submission uses the resource any more. It destroys at once.
+//! - **Failed creation leaves nothing.** After an error the slot is empty, as before the call.
+//! - **Synchronization** comes only from [`Encoder::barriers`], exactly where it is called. Backends emit nothing
+//!   of their own and drop nothing; where the native API synchronizes by itself, `barriers` is empty.
+//! - **Order.** Submissions execute in call order on the one queue. Ordinals passed to `submit` strictly increase
+//!   from one. When `completed` returns `n`, every submission up to `n` has finished and its memory is visible.
+//! - **Failed submission signals nothing.** After an error from `submit`, `completed` never reports that ordinal.
+//! - **Encoders** are owned by one thread at a time and record natively. They come from a pool of the backend and go
+//!   back to it by `submit` (when the GPU is done) or by `discard`.
+//! - **Coordinates.** Clip space has Y up and depth 0 to 1; framebuffer and texture row 0 is the top. A backend
+//!   whose native API differs hides it (Vulkan: a viewport of negative height).
+//! - **Panics** are defects.
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::time::Duration;
+
+use crate::caps::{AdapterInfo, Capabilities, FormatUses};
+use crate::desc::{
+    BufferDesc, ComputePipelineDesc, MemoryClass, RenderPipelineDesc, SamplerDesc, TextureDesc,
+};
+use crate::error::{BackendError, Error};
+use crate::plan::{BarrierBatch, TextureRange};
+use crate::request::DeviceRequest;
+use crate::shader::ShaderSource;
+use crate::types::{
+    BindGroupLayoutEntry, Extent3d, IndexFormat, Origin3d, TextureAspect, TextureFormat, TextureViewDimension,
+};
+
+/// A GPU API, or something that behaves like one.
+pub trait Backend: Sized + Send + Sync + 'static {
+    /// Records commands natively.
+    type Encoder: Encoder<Backend = Self>;
+
+    /// The backend's name, lower case: `vulkan`, `null`.
+    const NAME: &'static str;
+
+    /// Lists what the system has, without making a device.
+    fn adapters(request: &DeviceRequest<'_>) -> Result<Vec<AdapterInfo>, Error>;
+
+    /// Opens the adapter that the request selects. The negotiation ([`crate::request::negotiate`]) is shared:
+    /// a backend reports what an adapter has, calls it, and enables exactly what it answers.
+    fn request(request: &DeviceRequest<'_>) -> impl Future<Output = Result<Self, Error>>;
+
+    /// The adapter behind the device.
+    fn adapter(&self) -> &AdapterInfo;
+
+    /// What is enabled.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// What a format may be used for.
+    fn format_uses(&self, format: TextureFormat) -> FormatUses;
+
+    /// Validation messages counted since the device was made; zero when validation is off.
+    fn validation_messages(&self) -> u64 {
+        0
+    }
+
+    /// Creates a buffer. A size of zero must work.
+    fn create_buffer(&mut self, slot: u32, desc: &BufferDesc<'_>, memory: MemoryClass) -> NativeResult;
+    /// Destroys a buffer.
+    fn destroy_buffer(&mut self, slot: u32);
+    /// Copies bytes into an [`MemoryClass::Upload`] buffer; visible to submissions made afterwards.
+    fn write_mapped(&self, slot: u32, offset: u64, data: &[u8]);
+    /// Copies bytes out of a [`MemoryClass::Readback`] buffer whose writer has completed.
+    fn read_mapped(&self, slot: u32, offset: u64, out: &mut [u8]);
+
+    /// Creates a texture, its contents undefined.
+    fn create_texture(&mut self, slot: u32, desc: &TextureDesc<'_>) -> NativeResult;
+    /// Destroys a texture.
+    fn destroy_texture(&mut self, slot: u32);
+
+    /// Creates a view.
+    fn create_texture_view(&mut self, slot: u32, view: &NativeView<'_>) -> NativeResult;
+    /// Destroys a view.
+    fn destroy_texture_view(&mut self, slot: u32);
+
+    /// Creates a sampler.
+    fn create_sampler(&mut self, slot: u32, desc: &SamplerDesc<'_>) -> NativeResult;
+    /// Destroys a sampler.
+    fn destroy_sampler(&mut self, slot: u32);
+
+    /// Creates a bind group layout; entries are sorted by binding.
+    fn create_bind_group_layout(
+        &mut self,
+        slot: u32,
+        label: &str,
+        entries: &[BindGroupLayoutEntry],
+    ) -> NativeResult;
+    /// Destroys a bind group layout.
+    fn destroy_bind_group_layout(&mut self, slot: u32);
+
+    /// Creates a bind group; bindings are sorted as the layout's entries and match them one to one.
+    fn create_bind_group(
+        &mut self,
+        slot: u32,
+        label: &str,
+        layout: u32,
+        bindings: &[NativeBinding],
+    ) -> NativeResult;
+    /// Destroys a bind group.
+    fn destroy_bind_group(&mut self, slot: u32);
+
+    /// Creates a pipeline layout from group layout slots.
+    fn create_pipeline_layout(
+        &mut self,
+        slot: u32,
+        label: &str,
+        groups: &[u32],
+        immediate_size: u32,
+    ) -> NativeResult;
+    /// Destroys a pipeline layout.
+    fn destroy_pipeline_layout(&mut self, slot: u32);
+
+    /// Creates a shader module.
+    fn create_shader_module(&mut self, slot: u32, source: &ShaderSource) -> NativeResult;
+    /// Destroys a shader module.
+    fn destroy_shader_module(&mut self, slot: u32);
+
+    /// Creates a raster pipeline. The handles in `desc` are live; use their slots.
+    fn create_render_pipeline(&mut self, slot: u32, desc: &RenderPipelineDesc<'_>) -> NativeResult;
+    /// Destroys a raster pipeline.
+    fn destroy_render_pipeline(&mut self, slot: u32);
+
+    /// Creates a compute pipeline. The handles in `desc` are live; use their slots.
+    fn create_compute_pipeline(&mut self, slot: u32, desc: &ComputePipelineDesc<'_>) -> NativeResult;
+    /// Destroys a compute pipeline.
+    fn destroy_compute_pipeline(&mut self, slot: u32);
+
+    /// Creates a set of `count` timestamp queries, all reset.
+    fn create_query_set(&mut self, slot: u32, label: &str, count: u32) -> NativeResult;
+    /// Destroys a query set.
+    fn destroy_query_set(&mut self, slot: u32);
+    /// Resets queries that no submission uses, from the CPU.
+    fn reset_queries(&mut self, slot: u32, first: u32, count: u32);
+    /// Reads timestamps in ticks without waiting; `None` where the value is not available.
+    fn read_timestamps(&self, slot: u32, first: u32, out: &mut [Option<u64>]);
+
+    /// Takes an encoder from the pool and begins recording.
+    fn begin(&mut self, label: &str) -> Result<Self::Encoder, BackendError>;
+    /// Gives up what an encoder recorded.
+    fn discard(&mut self, encoder: Self::Encoder);
+    /// Submits encoders in order, leaving the vector empty, and signals `ordinal` when all of them are done. On an
+    /// error nothing was submitted and the encoders are discarded.
+    fn submit(&mut self, encoders: &mut Vec<Self::Encoder>, ordinal: u64) -> NativeResult;
+    /// The last ordinal that is complete. Never waits. Recycles encoders.
+    fn completed(&mut self) -> Result<u64, BackendError>;
+    /// Waits until `ordinal` is complete or the time is over; whether it is complete.
+    fn wait(&mut self, ordinal: u64, timeout: Duration) -> Result<bool, BackendError>;
+
+    /// The bytes of device memory that the backend's allocator holds, in use and reserved.
+    fn memory(&self) -> NativeMemory {
+        NativeMemory::default()
+    }
+}
+
+/// The result of creating something natively.
+pub type NativeResult = Result<(), BackendError>;
+
+/// What a backend's allocator holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NativeMemory {
+    /// Bytes given to resources, with alignment.
+    pub allocated: u64,
+    /// Bytes of the blocks they lie in.
+    pub blocks: u64,
+}
+
+/// A view with everything resolved.
+#[derive(Debug, Clone, Copy)]
+pub struct NativeView<'a> {
+    /// The name.
+    pub label: &'a str,
+    /// The texture's slot.
+    pub texture: u32,
+    /// The view's format.
+    pub format: TextureFormat,
+    /// The view's dimension.
+    pub dimension: TextureViewDimension,
+    /// The aspect that was asked for.
+    pub aspect: TextureAspect,
+    /// The subresources.
+    pub range: TextureRange,
+    /// Whether the view may be attached; such a view has one mip.
+    pub attachable: bool,
+}
+
+/// A binding with everything resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NativeBinding {
+    /// A buffer range.
+    Buffer {
+        /// The buffer's slot.
+        buffer: u32,
+        /// The first byte.
+        offset: u64,
+        /// How many bytes.
+        size: u64,
+    },
+    /// A sampled or storage texture.
+    Texture {
+        /// The view's slot.
+        view: u32,
+        /// The layout that every use of this binding will find.
+        layout: crate::plan::Layout,
+    },
+    /// A sampler.
+    Sampler {
+        /// The sampler's slot.
+        sampler: u32,
+    },
+}
+
+/// What an attachment holds when the pass begins.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum NativeLoad<T> {
+    /// What it held before.
+    #[default]
+    Load,
+    /// This value.
+    Clear(T),
+    /// Anything.
+    DontCare,
+}
+
+/// A clear value in the class of the attachment's format.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ClearValue {
+    /// For float, normalized and sRGB formats.
+    Float([f32; 4]),
+    /// For unsigned integer formats.
+    Uint([u32; 4]),
+    /// For signed integer formats.
+    Sint([i32; 4]),
+}
+
+/// What happens to an attachment when the pass ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum StoreOp {
+    /// Keep the contents.
+    #[default]
+    Store,
+    /// The contents become undefined.
+    Discard,
+}
+
+/// A color attachment with everything resolved; its layout is `ColorAttachment`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NativeColor {
+    /// The view's slot.
+    pub view: u32,
+    /// At the beginning.
+    pub load: NativeLoad<ClearValue>,
+    /// At the end.
+    pub store: StoreOp,
+}
+
+/// One aspect of a depth-stencil attachment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NativeAspect<T> {
+    /// At the beginning.
+    pub load: NativeLoad<T>,
+    /// At the end.
+    pub store: StoreOp,
+    /// Whether it is only tested: nothing is written, not even by the store.
+    pub read_only: bool,
+}
+
+/// A depth-stencil attachment with everything resolved. An aspect that the format lacks is `None`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NativeDepthStencil {
+    /// The view's slot.
+    pub view: u32,
+    /// The depth aspect.
+    pub depth: Option<NativeAspect<f32>>,
+    /// The stencil aspect.
+    pub stencil: Option<NativeAspect<u32>>,
+}
+
+/// A raster pass with everything resolved.
+#[derive(Debug, Clone, Copy)]
+pub struct NativeRenderPass<'a> {
+    /// The name.
+    pub label: &'a str,
+    /// The render area: the attachments' common extent.
+    pub extent: (u32, u32),
+    /// Layers rendered to.
+    pub layers: u32,
+    /// Color attachments by index.
+    pub colors: &'a [Option<NativeColor>],
+    /// The depth-stencil attachment.
+    pub depth_stencil: Option<NativeDepthStencil>,
+}
+
+bitflags::bitflags! {
+    /// What changed since the last draw or dispatch of the pass.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Dirty: u32 {
+        /// The pipeline.
+        const PIPELINE = 1 << 0;
+        /// Group 0 or its offsets; groups 1 to 3 are the next bits.
+        const GROUP0 = 1 << 1;
+        /// Group 1.
+        const GROUP1 = 1 << 2;
+        /// Group 2.
+        const GROUP2 = 1 << 3;
+        /// Group 3.
+        const GROUP3 = 1 << 4;
+        /// Some vertex buffers: `BindState::dirty_vertex_buffers` says which.
+        const VERTEX_BUFFERS = 1 << 5;
+        /// The index buffer.
+        const INDEX_BUFFER = 1 << 6;
+        /// The viewport.
+        const VIEWPORT = 1 << 7;
+        /// The scissor.
+        const SCISSOR = 1 << 8;
+        /// The blend constant.
+        const BLEND_CONSTANT = 1 << 9;
+        /// The stencil reference.
+        const STENCIL_REFERENCE = 1 << 10;
+        /// The immediates.
+        const IMMEDIATES = 1 << 11;
+    }
+}
+
+impl Dirty {
+    /// The bit of a group.
+    #[inline]
+    pub const fn group(index: u32) -> Dirty {
+        Dirty::from_bits_retain(Dirty::GROUP0.bits() << index)
+    }
+
+    /// Every group.
+    pub const GROUPS: Dirty = Dirty::GROUP0.union(Dirty::GROUP1).union(Dirty::GROUP2).union(Dirty::GROUP3);
+}
+
+/// Bind groups of a pass.
+pub const MAX_GROUPS: usize = 4;
+/// Vertex buffers of a pass.
+pub const MAX_VERTEX_BUFFERS: usize = 16;
+/// Dynamic offsets of a group.
+pub const MAX_DYNAMIC_OFFSETS: usize = 12;
+/// Bytes of immediates.
+pub const MAX_IMMEDIATES: usize = 256;
+
+/// A bound group with its dynamic offsets.
+#[derive(Debug, Clone, Copy)]
+pub struct BoundGroup {
+    /// The group's slot.
+    pub slot: u32,
+    /// How many offsets are in use.
+    pub offset_count: u32,
+    /// Offsets in bytes, in binding order.
+    pub offsets: [u32; MAX_DYNAMIC_OFFSETS],
+}
+
+/// A bound vertex or index buffer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BoundBuffer {
+    /// The buffer's slot.
+    pub slot: u32,
+    /// The first byte.
+    pub offset: u64,
+    /// How many bytes.
+    pub size: u64,
+}
+
+/// The state that draws and dispatches read; only what [`Dirty`] names has changed.
+#[derive(Debug, Clone)]
+pub struct BindState {
+    /// The pipeline's slot.
+    pub pipeline: u32,
+    /// The pipeline layout's slot.
+    pub layout: u32,
+    /// The groups.
+    pub groups: [BoundGroup; MAX_GROUPS],
+    /// The vertex buffers.
+    pub vertex_buffers: [BoundBuffer; MAX_VERTEX_BUFFERS],
+    /// Which vertex buffers changed, a bit for each.
+    pub dirty_vertex_buffers: u32,
+    /// The index buffer.
+    pub index_buffer: BoundBuffer,
+    /// The index format.
+    pub index_format: IndexFormat,
+    /// x, y, width, height, minimum and maximum depth, from the top left.
+    pub viewport: [f32; 6],
+    /// x, y, width and height, from the top left; never empty when a draw arrives.
+    pub scissor: [u32; 4],
+    /// The blend constant.
+    pub blend_constant: [f32; 4],
+    /// The stencil reference.
+    pub stencil_reference: u32,
+    /// The immediates.
+    pub immediates: [u8; MAX_IMMEDIATES],
+    /// The bytes of immediates that changed: first and one past the last.
+    pub dirty_immediates: (u32, u32),
+}
+
+/// One draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Draw {
+    /// Without indices.
+    Direct {
+        /// How many vertices.
+        vertices: u32,
+        /// How many instances.
+        instances: u32,
+        /// The first vertex.
+        first_vertex: u32,
+        /// The first instance.
+        first_instance: u32,
+    },
+    /// With indices.
+    Indexed {
+        /// How many indices.
+        indices: u32,
+        /// How many instances.
+        instances: u32,
+        /// The first index.
+        first_index: u32,
+        /// Added to every index.
+        base_vertex: i32,
+        /// The first instance.
+        first_instance: u32,
+    },
+    /// 16-byte arguments from a buffer.
+    Indirect {
+        /// The buffer's slot.
+        buffer: u32,
+        /// The first byte.
+        offset: u64,
+        /// How many draws, at least one.
+        count: u32,
+        /// Bytes from one to the next.
+        stride: u32,
+    },
+    /// 20-byte arguments from a buffer.
+    IndexedIndirect {
+        /// The buffer's slot.
+        buffer: u32,
+        /// The first byte.
+        offset: u64,
+        /// How many draws, at least one.
+        count: u32,
+        /// Bytes from one to the next.
+        stride: u32,
+    },
+}
+
+/// One dispatch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dispatch {
+    /// This many workgroups.
+    Direct([u32; 3]),
+    /// 12-byte arguments from a buffer.
+    Indirect {
+        /// The buffer's slot.
+        buffer: u32,
+        /// The first byte.
+        offset: u64,
+    },
+}
+
+/// A copy between a buffer and a texture with everything resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NativeBufferTextureCopy {
+    /// The buffer's slot.
+    pub buffer: u32,
+    /// The first byte.
+    pub offset: u64,
+    /// Bytes from one row of blocks to the next.
+    pub bytes_per_row: u32,
+    /// Rows of blocks from one layer or slice to the next.
+    pub rows_per_image: u32,
+    /// The texture's slot.
+    pub texture: u32,
+    /// The texture's format.
+    pub format: TextureFormat,
+    /// The one aspect that is copied.
+    pub aspect: TextureAspect,
+    /// The mip.
+    pub mip: u32,
+    /// The first texel; `z` is the first layer, or the first slice of a volume.
+    pub origin: Origin3d,
+    /// Texels, by the logical size of the mip (not rounded up to blocks); layers or slices in the third.
+    pub extent: Extent3d,
+    /// Whether `z` counts slices of a volume.
+    pub volume: bool,
+}
+
+/// A copy between textures with everything resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NativeTextureCopy {
+    /// The source's slot, mip and first texel.
+    pub src: (u32, u32, Origin3d),
+    /// The destination's slot, mip and first texel.
+    pub dst: (u32, u32, Origin3d),
+    /// The aspects, all of them.
+    pub aspect: TextureAspect,
+    /// The format of both.
+    pub format: TextureFormat,
+    /// Texels, by the logical size of the mip.
+    pub extent: Extent3d,
+    /// Whether each side's `z` counts slices of a volume.
+    pub volume: (bool, bool),
+}
+
+/// Records commands natively, for one queue, by one thread at a time.
+pub trait Encoder: Send + Debug + Sized {
+    /// The backend whose tables the commands refer to.
+    type Backend: Backend<Encoder = Self>;
+
+    /// Emits the dependencies at a pass boundary.
+    fn barriers(&mut self, backend: &Self::Backend, batch: BarrierBatch<'_>);
+
+    /// Opens a labeled region in captures.
+    fn push_label(&mut self, backend: &Self::Backend, label: &str);
+    /// Closes it.
+    fn pop_label(&mut self, backend: &Self::Backend);
+
+    /// Begins a raster pass. Viewport and scissor start as the extent and come as dirty state with the first draw.
+    fn begin_render_pass(&mut self, backend: &Self::Backend, pass: &NativeRenderPass<'_>);
+    /// Ends it.
+    fn end_render_pass(&mut self, backend: &Self::Backend);
+    /// Applies what is dirty, then draws.
+    fn draw(&mut self, backend: &Self::Backend, dirty: Dirty, state: &BindState, draw: Draw);
+
+    /// Begins a compute pass.
+    fn begin_compute_pass(&mut self, backend: &Self::Backend, label: &str);
+    /// Ends it.
+    fn end_compute_pass(&mut self, backend: &Self::Backend);
+    /// Applies what is dirty, then dispatches.
+    fn dispatch(&mut self, backend: &Self::Backend, dirty: Dirty, state: &BindState, dispatch: Dispatch);
+
+    /// Copies between buffers; the regions do not overlap.
+    fn copy_buffer(
+        &mut self,
+        backend: &Self::Backend,
+        src: u32,
+        src_offset: u64,
+        dst: u32,
+        dst_offset: u64,
+        size: u64,
+    );
+    /// Fills a buffer range with zeros; offset and size are multiples of four.
+    fn clear_buffer(&mut self, backend: &Self::Backend, buffer: u32, offset: u64, size: u64);
+    /// Copies texels from a buffer.
+    fn copy_buffer_to_texture(&mut self, backend: &Self::Backend, copy: &NativeBufferTextureCopy);
+    /// Copies texels to a buffer.
+    fn copy_texture_to_buffer(&mut self, backend: &Self::Backend, copy: &NativeBufferTextureCopy);
+    /// Copies texels between textures.
+    fn copy_texture(&mut self, backend: &Self::Backend, copy: &NativeTextureCopy);
+
+    /// Writes the GPU clock when all earlier commands are done.
+    fn write_timestamp(&mut self, backend: &Self::Backend, query_set: u32, index: u32);
+}

@@ -1,0 +1,224 @@
+//! What a device can do: features, limits, format uses, and the adapter behind it.
+
+use crate::types::{DeviceType, TextureFormat};
+
+bitflags::bitflags! {
+    /// Optional abilities beyond the core tier. Enabled when requested, never by accident.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub struct Features: u64 {
+        /// Indirect draws whose `first_instance` is not zero.
+        const INDIRECT_FIRST_INSTANCE = 1 << 0;
+        /// Several indirect draws by one call (otherwise the recorder's loop makes them one by one).
+        const MULTI_DRAW_INDIRECT = 1 << 1;
+        /// GPU timestamps around passes.
+        const TIMESTAMP_QUERY = 1 << 2;
+        /// Lines as polygon mode.
+        const POLYGON_MODE_LINE = 1 << 3;
+        /// Depth clamped instead of clipped.
+        const DEPTH_CLIP_CONTROL = 1 << 4;
+        /// Anisotropic filtering.
+        const ANISOTROPY = 1 << 5;
+        /// Storage writes from vertex shaders.
+        const VERTEX_STORAGE = 1 << 6;
+        /// Block compression BC1 to BC7.
+        const TEXTURE_COMPRESSION_BC = 1 << 7;
+        /// Block compression ETC2 and EAC.
+        const TEXTURE_COMPRESSION_ETC2 = 1 << 8;
+        /// Block compression ASTC.
+        const TEXTURE_COMPRESSION_ASTC = 1 << 9;
+        /// Blend state that differs between color targets.
+        const INDEPENDENT_BLEND = 1 << 10;
+    }
+}
+
+impl Features {
+    /// The names of the features in the set, comma-separated.
+    pub fn names(self) -> String {
+        let names: Vec<_> = self.iter_names().map(|(name, _)| name).collect();
+        if names.is_empty() { "none".into() } else { names.join(", ") }
+    }
+}
+
+macro_rules! limits {
+    ($($(#[$doc:meta])* $field:ident: $ty:ty = $default:expr, $order:ident;)*) => {
+        /// Numeric ceilings. In a request, the least that is needed; on a device, what it has.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Limits { $($(#[$doc])* pub $field: $ty,)* }
+
+        impl Default for Limits {
+            /// What every WebGPU adapter has.
+            fn default() -> Self { Self { $($field: $default,)* } }
+        }
+
+        impl Limits {
+            /// The first field by which `self`, as a need, goes past `available`.
+            pub fn first_unmet(&self, available: &Limits) -> Option<UnmetLimit> {
+                $(if !limits!(@fits $order, self.$field, available.$field) {
+                    return Some(UnmetLimit {
+                        field: stringify!($field),
+                        requested: u64::from(self.$field),
+                        available: u64::from(available.$field),
+                    });
+                })*
+                None
+            }
+
+            /// Every field with its value, for reports.
+            pub fn fields(&self) -> Vec<(&'static str, u64)> {
+                vec![$((stringify!($field), u64::from(self.$field)),)*]
+            }
+        }
+    };
+    (@fits most, $need:expr, $have:expr) => { $need <= $have };
+    (@fits least, $need:expr, $have:expr) => { $need >= $have };
+}
+
+limits! {
+    /// Texels on a side of a 2D texture.
+    max_texture_dimension_2d: u32 = 8192, most;
+    /// Texels on a side of a volume.
+    max_texture_dimension_3d: u32 = 2048, most;
+    /// Layers of a texture.
+    max_texture_array_layers: u32 = 256, most;
+    /// Groups of a pipeline layout.
+    max_bind_groups: u32 = 4, most;
+    /// Highest binding number plus one.
+    max_bindings_per_group: u32 = 1000, most;
+    /// Uniform buffers with dynamic offsets in a pipeline layout.
+    max_dynamic_uniform_buffers: u32 = 8, most;
+    /// Storage buffers with dynamic offsets in a pipeline layout.
+    max_dynamic_storage_buffers: u32 = 4, most;
+    /// Sampled textures that one stage sees.
+    max_sampled_textures_per_stage: u32 = 16, most;
+    /// Samplers that one stage sees.
+    max_samplers_per_stage: u32 = 16, most;
+    /// Storage buffers that one stage sees.
+    max_storage_buffers_per_stage: u32 = 8, most;
+    /// Storage textures that one stage sees.
+    max_storage_textures_per_stage: u32 = 4, most;
+    /// Uniform buffers that one stage sees.
+    max_uniform_buffers_per_stage: u32 = 12, most;
+    /// Bytes of a uniform binding.
+    max_uniform_binding_size: u64 = 65536, most;
+    /// Bytes of a storage binding.
+    max_storage_binding_size: u64 = 134_217_728, most;
+    /// Bytes of a buffer.
+    max_buffer_size: u64 = 268_435_456, most;
+    /// The multiple that uniform offsets must be.
+    min_uniform_offset_alignment: u32 = 256, least;
+    /// The multiple that storage offsets must be.
+    min_storage_offset_alignment: u32 = 256, least;
+    /// Vertex buffers of a pipeline.
+    max_vertex_buffers: u32 = 8, most;
+    /// Vertex attributes of a pipeline.
+    max_vertex_attributes: u32 = 16, most;
+    /// Bytes from one vertex to the next.
+    max_vertex_stride: u32 = 2048, most;
+    /// Color attachments of a pass.
+    max_color_attachments: u32 = 8, most;
+    /// Invocations of a workgroup.
+    max_workgroup_invocations: u32 = 256, most;
+    /// Width of a workgroup.
+    max_workgroup_size_x: u32 = 256, most;
+    /// Height of a workgroup.
+    max_workgroup_size_y: u32 = 256, most;
+    /// Depth of a workgroup.
+    max_workgroup_size_z: u32 = 64, most;
+    /// Workgroups on a side of a dispatch, inclusive.
+    max_workgroups_per_dimension: u32 = 65535, most;
+    /// Bytes of immediates.
+    max_immediate_size: u32 = 0, most;
+    /// Samples of an anisotropic filter.
+    max_anisotropy: u32 = 1, most;
+}
+
+/// A limit that an adapter does not reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnmetLimit {
+    /// The field of [`Limits`].
+    pub field: &'static str,
+    /// What was needed.
+    pub requested: u64,
+    /// What is there.
+    pub available: u64,
+}
+
+bitflags::bitflags! {
+    /// What a format may be used for on a device.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub struct FormatUses: u32 {
+        /// Sampled in shaders.
+        const SAMPLED = 1 << 0;
+        /// Sampled with linear filters.
+        const FILTERABLE = 1 << 1;
+        /// A color attachment.
+        const COLOR = 1 << 2;
+        /// A color attachment with blending.
+        const BLENDABLE = 1 << 3;
+        /// A depth or stencil attachment.
+        const DEPTH_STENCIL = 1 << 4;
+        /// A storage texture that is read or written.
+        const STORAGE = 1 << 5;
+        /// The source of a copy.
+        const COPY_SRC = 1 << 6;
+        /// The destination of a copy.
+        const COPY_DST = 1 << 7;
+    }
+}
+
+impl FormatUses {
+    /// The names of the uses in the set, comma-separated.
+    pub fn names(self) -> String {
+        let names: Vec<_> = self.iter_names().map(|(name, _)| name).collect();
+        if names.is_empty() { "none".into() } else { names.join(", ") }
+    }
+}
+
+/// A format with the uses that a program needs of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FormatRequirement {
+    /// The format.
+    pub format: TextureFormat,
+    /// The uses that it must have.
+    pub uses: FormatUses,
+}
+
+/// One adapter as the system lists it. What a *device* can do is in [`Capabilities`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdapterInfo {
+    /// The backend that found it: `vulkan`, `null`.
+    pub backend: &'static str,
+    /// The adapter's name.
+    pub name: String,
+    /// What it is.
+    pub device_type: DeviceType,
+    /// The driver's name and version.
+    pub driver: String,
+    /// The native API's version.
+    pub api_version: String,
+    /// PCI vendor.
+    pub vendor: u32,
+    /// PCI device.
+    pub device: u32,
+    /// Whether this backend can make a device of it, or why not.
+    pub usable: std::result::Result<(), String>,
+    /// The features it could enable.
+    pub features: Features,
+    /// The limits it could enable.
+    pub limits: Limits,
+}
+
+/// What a device can do, as enabled end to end.
+#[derive(Debug, Clone)]
+pub struct Capabilities {
+    /// The features that are enabled.
+    pub features: Features,
+    /// The limits that are enabled.
+    pub limits: Limits,
+    /// Nanoseconds of a timestamp tick; zero without [`Features::TIMESTAMP_QUERY`].
+    pub timestamp_period: f32,
+    /// The multiple that `bytes_per_row` of buffer-texture copies must be on this backend (1 where any pitch does).
+    pub copy_row_alignment: u32,
+    /// The multiple that buffer offsets of buffer-texture copies must be, besides the texel block's size.
+    pub copy_offset_alignment: u32,
+}

@@ -1,0 +1,211 @@
+//! Asking for a device: what must be there, what would be nice, and how the answer is found.
+//!
+//! The negotiation is one function over plain facts, so it is the same on every backend and is tested without a
+//! driver. Nothing is created before it has said yes.
+
+use crate::caps::{AdapterInfo, Features, FormatRequirement, FormatUses, Limits};
+use crate::error::{Error, Result, invalid, unsupported};
+use crate::types::{DeviceType, TextureFormat};
+
+/// Which adapter to open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AdapterSelector<'a> {
+    /// The first usable one, discrete before integrated before virtual before software.
+    #[default]
+    Auto,
+    /// The first usable one whose name contains this text, without regard to case.
+    Name(&'a str),
+    /// The one at this place in the catalog.
+    Index(usize),
+}
+
+/// How much the driver's own validation is asked to check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Validation {
+    /// Nothing.
+    #[default]
+    Off,
+    /// The native API's rules.
+    Core,
+    /// Those, and synchronization.
+    Synchronization,
+}
+
+/// Ceilings of the tables and rings of a device. All are checked, none grows silently past its figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StorageCeilings {
+    /// The most live objects of each kind.
+    pub objects_per_kind: u32,
+    /// Bytes of device memory that buffers and textures may take together.
+    pub memory_budget: u64,
+    /// Bytes of the upload ring.
+    pub upload_ring: u64,
+    /// Bytes of one page of the frame arena; it grows by pages.
+    pub frame_arena_page: u64,
+    /// Bytes of readback staging that may be outstanding.
+    pub readback: u64,
+}
+
+impl Default for StorageCeilings {
+    fn default() -> Self {
+        Self {
+            objects_per_kind: crate::handle::MAX_SLOTS,
+            memory_budget: u64::MAX,
+            upload_ring: 64 << 20,
+            frame_arena_page: 4 << 20,
+            readback: 256 << 20,
+        }
+    }
+}
+
+/// What a program needs of a device.
+#[derive(Debug, Clone, Default)]
+pub struct DeviceRequest<'a> {
+    /// The device's name in logs.
+    pub label: &'a str,
+    /// Which adapter.
+    pub adapter: AdapterSelector<'a>,
+    /// Features without which the request fails.
+    pub required_features: Features,
+    /// Features that are enabled when they are there; see [`Negotiated::missing_preferred`].
+    pub preferred_features: Features,
+    /// Limits without which the request fails. The device gets the adapter's own, which are no lower.
+    pub required_limits: Limits,
+    /// Format uses without which the request fails.
+    pub required_formats: &'a [FormatRequirement],
+    /// How much the driver's validation checks.
+    pub validation: Validation,
+    /// Ceilings of tables and rings.
+    pub storage: StorageCeilings,
+}
+
+impl DeviceRequest<'_> {
+    /// Rejects a request that no adapter could ever meet, before any backend is started.
+    pub fn check(&self) -> Result<()> {
+        let what = || format!("device request \"{}\"", self.label);
+        let storage = &self.storage;
+        let positive = [
+            ("storage.objects_per_kind", u64::from(storage.objects_per_kind)),
+            ("storage.upload_ring", storage.upload_ring),
+            ("storage.frame_arena_page", storage.frame_arena_page),
+            ("storage.readback", storage.readback),
+        ];
+        for (field, value) in positive {
+            if value == 0 {
+                return Err(invalid(what(), field, "at least 1", value));
+            }
+        }
+        if storage.objects_per_kind > crate::handle::MAX_SLOTS {
+            let most = format!("at most {}", crate::handle::MAX_SLOTS);
+            return Err(invalid(what(), "storage.objects_per_kind", most, storage.objects_per_kind));
+        }
+        for alignment in [
+            (
+                "required_limits.min_uniform_offset_alignment",
+                self.required_limits.min_uniform_offset_alignment,
+            ),
+            (
+                "required_limits.min_storage_offset_alignment",
+                self.required_limits.min_storage_offset_alignment,
+            ),
+        ] {
+            if !alignment.1.is_power_of_two() {
+                return Err(invalid(what(), alignment.0, "a power of two", alignment.1));
+            }
+        }
+        if let AdapterSelector::Name("") = self.adapter {
+            return Err(invalid(what(), "adapter", "a part of a name", "an empty text"));
+        }
+        for requirement in self.required_formats {
+            if requirement.uses.is_empty() {
+                let found = format!("no use of {:?}", requirement.format);
+                return Err(invalid(what(), "required_formats", "at least one use", found));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a request comes to on one adapter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Negotiated {
+    /// Exactly the features to enable.
+    pub features: Features,
+    /// Preferred features that are not there.
+    pub missing_preferred: Features,
+}
+
+/// Picks an adapter by the request's selector; its place in the catalog.
+pub fn select(catalog: &[AdapterInfo], selector: AdapterSelector<'_>) -> Result<usize> {
+    let describe = || {
+        let mut names: Vec<String> = Vec::with_capacity(catalog.len());
+        for adapter in catalog {
+            match &adapter.usable {
+                Ok(()) => names.push(format!("\"{}\"", adapter.name)),
+                Err(why) => names.push(format!("\"{}\" (unusable: {why})", adapter.name)),
+            }
+        }
+        if names.is_empty() { "none".to_string() } else { names.join(", ") }
+    };
+    let rank = |kind: DeviceType| match kind {
+        DeviceType::DiscreteGpu => 0,
+        DeviceType::IntegratedGpu => 1,
+        DeviceType::VirtualGpu => 2,
+        DeviceType::Cpu => 3,
+        DeviceType::Other => 4,
+    };
+    match selector {
+        AdapterSelector::Auto => catalog
+            .iter()
+            .enumerate()
+            .filter(|(_, adapter)| adapter.usable.is_ok())
+            .min_by_key(|(_, adapter)| rank(adapter.device_type))
+            .map(|(index, _)| index)
+            .ok_or_else(|| Error::NoAdapter { detail: format!("none is usable; found {}", describe()) }),
+        AdapterSelector::Name(part) => {
+            let part = part.to_lowercase();
+            catalog
+                .iter()
+                .position(|adapter| adapter.usable.is_ok() && adapter.name.to_lowercase().contains(&part))
+                .ok_or_else(|| Error::NoAdapter {
+                    detail: format!("no usable adapter's name contains \"{part}\"; found {}", describe()),
+                })
+        }
+        AdapterSelector::Index(index) => match catalog.get(index).map(|adapter| &adapter.usable) {
+            Some(Ok(())) => Ok(index),
+            Some(Err(why)) => Err(Error::NoAdapter { detail: format!("adapter {index} is unusable: {why}") }),
+            None => Err(Error::NoAdapter {
+                detail: format!("there is no adapter {index}: the catalog has {}", catalog.len()),
+            }),
+        },
+    }
+}
+
+/// Checks the request against one adapter and says what to enable. The first unmet need is the error.
+pub fn negotiate(
+    request: &DeviceRequest<'_>,
+    adapter: &AdapterInfo,
+    format_uses: impl Fn(TextureFormat) -> FormatUses,
+) -> Result<Negotiated> {
+    request.check()?;
+    let what = || format!("device request \"{}\" on \"{}\"", request.label, adapter.name);
+    if let Some((name, _)) = (request.required_features - adapter.features).iter_names().next() {
+        let detail = format!("required; the adapter has {}", adapter.features.names());
+        return Err(unsupported(what(), format!("feature {name}"), detail));
+    }
+    if let Some(unmet) = request.required_limits.first_unmet(&adapter.limits) {
+        let detail = format!("{} required, {} available", unmet.requested, unmet.available);
+        return Err(unsupported(what(), format!("limit {}", unmet.field), detail));
+    }
+    for requirement in request.required_formats {
+        let available = format_uses(requirement.format);
+        if let Some((name, _)) = (requirement.uses - available).iter_names().next() {
+            let detail = format!("{} required, {} available", requirement.uses.names(), available.names());
+            return Err(unsupported(what(), format!("{name} use of {:?}", requirement.format), detail));
+        }
+    }
+    Ok(Negotiated {
+        features: (request.required_features | request.preferred_features) & adapter.features,
+        missing_preferred: request.preferred_features - adapter.features,
+    })
+}

@@ -1,0 +1,143 @@
+//! What a package is compiled to, and what each target cannot express.
+//!
+//! A target refuses a module before it writes anything: first by its set of capabilities, with the validator's own
+//! position and reason, then by its writer.
+
+use std::fmt;
+use std::str::FromStr;
+
+use naga::back::spv;
+use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
+use naga::valid::{Capabilities, ModuleInfo};
+
+use crate::error::{Diagnostic, Error};
+
+/// A form of code that a package declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Target {
+    /// SPIR-V 1.3 for Vulkan.
+    SpirV,
+    /// WGSL with imports resolved, as WebGPU accepts it.
+    Wgsl,
+}
+
+impl Target {
+    /// Every target of this compiler.
+    pub const ALL: &'static [Self] = &[Self::SpirV, Self::Wgsl];
+
+    /// The name in manifests and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SpirV => "spirv",
+            Self::Wgsl => "wgsl",
+        }
+    }
+
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::SpirV => "spv",
+            Self::Wgsl => "wgsl",
+        }
+    }
+
+    /// What the target's language can say at all; whether a device can run it is the device's question.
+    pub(crate) fn capabilities(self) -> Capabilities {
+        match self {
+            Self::SpirV => spv::supported_capabilities(),
+            // WebGPU's language with its `enable` extensions, plus immediates (its proposed address space, which
+            // wgpu implements). Binding arrays, 64-bit types and ray queries are native only.
+            Self::Wgsl => {
+                Capabilities::IMMEDIATES
+                    | Capabilities::MULTISAMPLED_SHADING
+                    | Capabilities::CUBE_ARRAY_TEXTURES
+                    | Capabilities::CLIP_DISTANCES
+                    | Capabilities::DUAL_SOURCE_BLENDING
+                    | Capabilities::SUBGROUP
+                    | Capabilities::SHADER_FLOAT16
+                    | Capabilities::SHADER_FLOAT16_IN_FLOAT32
+                    | Capabilities::STORAGE_TEXTURE_16BIT_NORM_FORMATS
+                    | Capabilities::PRIMITIVE_INDEX
+            }
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Target {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|target| target.name() == name)
+            .ok_or_else(|| Error::UnknownTarget { name: name.to_owned() })
+    }
+}
+
+/// What compiled code does with an index that is out of range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BoundsChecks {
+    /// Indices into buffers, arrays, vectors and matrices are clamped to the last element; texel loads outside the
+    /// image give zero. Never reads or writes a neighbour's memory, on any driver, without robustness features.
+    #[default]
+    Restrict,
+    /// No checks. Only for code whose indices are proven, or for devices with robust access turned on.
+    Unchecked,
+}
+
+impl BoundsChecks {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Restrict => "restrict",
+            Self::Unchecked => "unchecked",
+        }
+    }
+
+    fn policies(self) -> BoundsCheckPolicies {
+        let (data, image) = match self {
+            Self::Restrict => (BoundsCheckPolicy::Restrict, BoundsCheckPolicy::ReadZeroSkipWrite),
+            Self::Unchecked => (BoundsCheckPolicy::Unchecked, BoundsCheckPolicy::Unchecked),
+        };
+        BoundsCheckPolicies {
+            index: data,
+            buffer: data,
+            image_load: image,
+            // A binding array may be partially bound, so its declared length proves nothing: the caller's duty.
+            binding_array: BoundsCheckPolicy::Unchecked,
+        }
+    }
+}
+
+/// Writes SPIR-V for all entry points of a module without overrides.
+pub(crate) fn spirv(
+    module: &naga::Module,
+    info: &ModuleInfo,
+    checks: BoundsChecks,
+) -> Result<Vec<u32>, Error> {
+    let options = spv::Options {
+        lang_version: (1, 3),
+        // No ADJUST_COORDINATE_SPACE: the backend's viewport has the negative height.
+        flags: spv::WriterFlags::DEBUG
+            | spv::WriterFlags::LABEL_VARYINGS
+            | spv::WriterFlags::CLAMP_FRAG_DEPTH,
+        fake_missing_bindings: false,
+        bounds_check_policies: checks.policies(),
+        // The polyfill needs no device feature, unlike `VK_KHR_zero_initialize_workgroup_memory`.
+        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::Polyfill,
+        force_loop_bounding: false,
+        // Half-precision varyings travel as 32-bit floats, so that `storageInputOutput16` is not required.
+        use_storage_input_output_16: false,
+        ..spv::Options::default()
+    };
+    spv::write_vec(module, info, &options, None).map_err(|error| Error::Target {
+        target: Target::SpirV,
+        diagnostic: Box::new(Diagnostic::new(error.to_string(), None)),
+    })
+}
