@@ -132,8 +132,18 @@ mod tests {
     #[test]
     fn everything_given() {
         let args = parse(&[
-            "a.glb", "--size", "64X32", "--frames", "2", "--adapter", "llvm", "--validate", "--out", "o.png",
-            "--report", "r.html",
+            "a.glb",
+            "--size",
+            "64X32",
+            "--frames",
+            "2",
+            "--adapter",
+            "llvm",
+            "--validate",
+            "--out",
+            "o.png",
+            "--report",
+            "r.html",
         ])
         .unwrap();
         assert_eq!(args.model, Some("a.glb".into()));

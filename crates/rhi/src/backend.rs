@@ -29,6 +29,7 @@ use crate::desc::{
     BufferDesc, ComputePipelineDesc, MemoryClass, RenderPipelineDesc, SamplerDesc, TextureDesc,
 };
 use crate::error::{BackendError, Error};
+use crate::handle::{DeviceTag, Handle};
 use crate::plan::{BarrierBatch, TextureRange};
 use crate::request::DeviceRequest;
 use crate::shader::ShaderSource;
@@ -161,6 +162,12 @@ pub trait Backend: Sized + Send + Sync + 'static {
     fn memory(&self) -> NativeMemory {
         NativeMemory::default()
     }
+}
+
+/// A handle of no device, for tests that drive a backend directly: backends look only at the slot.
+#[doc(hidden)]
+pub fn bare_handle<K>(slot: u32) -> Handle<K> {
+    Handle::new(DeviceTag(u16::MAX), slot, 1)
 }
 
 /// The result of creating something natively.
@@ -519,7 +526,7 @@ pub trait Encoder: Send + Debug + Sized {
     /// The backend whose tables the commands refer to.
     type Backend: Backend<Encoder = Self>;
 
-    /// Emits the dependencies at a pass boundary.
+    /// Emits dependencies: at a pass boundary, or between the dispatches of a compute pass; never in a raster pass.
     fn barriers(&mut self, backend: &Self::Backend, batch: BarrierBatch<'_>);
 
     /// Opens a labeled region in captures.
@@ -560,6 +567,6 @@ pub trait Encoder: Send + Debug + Sized {
     /// Copies texels between textures.
     fn copy_texture(&mut self, backend: &Self::Backend, copy: &NativeTextureCopy);
 
-    /// Writes the GPU clock when all earlier commands are done.
+    /// Writes the GPU clock when all earlier commands are done. Called outside passes.
     fn write_timestamp(&mut self, backend: &Self::Backend, query_set: u32, index: u32);
 }

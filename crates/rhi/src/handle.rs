@@ -161,6 +161,11 @@ impl<K> Handle<K> {
     }
 }
 
+/// The slot and generation in a handle's bits.
+pub(crate) fn split(bits: u64) -> (u32, u32) {
+    ((bits >> GENERATION_BITS) as u32 & MAX_SLOTS, bits as u32 & MAX_GENERATION)
+}
+
 impl<K> Clone for Handle<K> {
     #[inline]
     fn clone(&self) -> Self {

@@ -1,12 +1,87 @@
-//! Placeholder.
+//! Purlin's rendering hardware interface.
+//!
+//! The RHI knows hardware and nothing above it: a device, its resources, the ledger of who wrote what, the planner
+//! that turns declared uses into barriers, recorders that validate each command once, and the services that every
+//! renderer needs. What it does not have: a graph (see `purlin-graph`), materials, scenes, and opinions.
+//!
+//! # The life of a frame
+//! 1. [`Device::request`] opens a backend once; everything is created through [`Device`] and owned by [`Owned`].
+//! 2. Uploads ([`Device::write_buffer`], [`Device::write_texture`]) copy bytes on the call and travel with the next
+//!    recording. Per-frame data goes straight to mapped memory ([`Device::push_frame_data`]).
+//! 3. [`Device::record`] begins a recording. Each pass declares its uses of tracked resources; the planner works out
+//!    the barriers from the ledger; the body issues validated commands that the backend records natively at once.
+//! 4. [`Recorder::submit`] hands everything over and answers a [`SubmissionToken`]. Only now the ledger changes.
+//! 5. Dropped owners retire when the GPU and all dependents are done. [`Device::read`] delivers readbacks.
+//!
+//! ```
+//! use purlin_rhi::{null::Null, types::BufferUsages, BufferDesc, BufferSlice, Device, DeviceRequest};
+//!
+//! # pollster::block_on(async {
+//! let mut device = Device::<Null>::request(&DeviceRequest::default()).await?;
+//! let usage = BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+//! let source = device.create_buffer(&BufferDesc::new("source", 16, usage))?;
+//! let target = device.create_buffer(&BufferDesc::new("target", 16, usage))?;
+//! device.write_buffer(*source, 0, &[7; 16])?;
+//!
+//! let mut recorder = device.record("copy")?;
+//! recorder.copy_buffer(BufferSlice { buffer: *source, offset: 0, size: 16 }, *target, 0)?;
+//! let ticket = recorder.read_buffer(BufferSlice { buffer: *target, offset: 0, size: 16 })?;
+//! let token = recorder.submit()?;
+//!
+//! assert!(device.wait(token, std::time::Duration::from_secs(1))?);
+//! assert_eq!(device.read_vec(&ticket)?.len(), 16);
+//! # Ok::<(), purlin_rhi::Error>(())
+//! # }).unwrap();
+//! ```
+//!
+//! # Tracked and uploaded contents
+//! GPU work may write a resource with [`Contents::Tracked`]: the ledger follows it, and a pass that uses it says so,
+//! also for what a bind group holds. Only uploads write one with [`Contents::Uploaded`]: it needs no declaration and
+//! costs nothing per pass. Choose the second for meshes, textures and tables.
+//!
+//! # Errors
+//! A call that fails has changed nothing, and says what, where, expected and found. A mistake inside a pass body is
+//! answered at the pass's end; the recording cannot be submitted after it.
 #![forbid(unsafe_code)]
+
 pub mod backend;
+mod capability;
 pub mod caps;
+mod create;
 pub mod desc;
+mod device;
 pub mod error;
 pub mod handle;
+pub mod null;
+mod owned;
 pub mod plan;
+mod record;
+mod registry;
 pub mod request;
+pub mod services;
 pub mod shader;
+mod table;
 pub mod types;
-pub use error::{Error, Result};
+
+pub use backend::{ClearValue, NativeLoad as LoadOp, StoreOp};
+pub use capability::{Capability, MultiDrawIndirect, TimestampQuery};
+pub use caps::{AdapterInfo, Capabilities, Features, FormatRequirement, FormatUses, Limits, UnmetLimit};
+pub use desc::{
+    BindGroupDesc, BindGroupEntry, BindGroupLayoutDesc, BindingResource, BufferDesc, BufferSlice,
+    ColorTarget, ComputePipelineDesc, Contents, DepthStencilDesc, MemoryClass, MultisampleDesc,
+    PipelineLayoutDesc, PrimitiveDesc, RenderPipelineDesc, SamplerDesc, ShaderStageDesc, TexelLayout,
+    TextureDesc, TexturePlace, TextureViewDesc, VertexBufferLayout, full_mip_count, mip_size,
+};
+pub use device::{Device, MemoryReport, SubmissionToken};
+pub use error::{BackendError, Error, HandleProblem, Result};
+pub use handle::{
+    BindGroup, BindGroupLayout, Buffer, ComputePipeline, DeviceTag, Handle, PipelineLayout, QuerySet,
+    RenderPipeline, ResourceKind, Sampler, ShaderModule, Texture, TextureView, kind,
+};
+pub use owned::Owned;
+pub use record::{
+    AspectOps, ColorAttachment, ComputePass, ComputePassDesc, DepthStencilAttachment, Recorder, RenderPass,
+    RenderPassDesc, TransferPass,
+};
+pub use request::{AdapterSelector, DeviceRequest, StorageCeilings, Validation};
+pub use services::{PassTime, ReadTicket, UploadState, UploadTicket};

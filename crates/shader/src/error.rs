@@ -73,9 +73,11 @@ impl Error {
     /// The position and explanation, where the error has one.
     pub fn diagnostic(&self) -> Option<&Diagnostic> {
         match self {
-            Self::Import(d) | Self::Parse(d) | Self::Validation(d) | Self::Override(d) | Self::Unsupported(d) => {
-                Some(d)
-            }
+            Self::Import(d)
+            | Self::Parse(d)
+            | Self::Validation(d)
+            | Self::Override(d)
+            | Self::Unsupported(d) => Some(d),
             Self::Target { diagnostic, .. } => Some(diagnostic),
             _ => None,
         }

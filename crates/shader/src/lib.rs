@@ -8,15 +8,13 @@
 //! # From a build script
 //!
 //! ```no_run
-//! // build.rs
-//! fn main() {
-//!     purlin_shader::build(
-//!         purlin_shader::Package::new("shaders")
-//!             .source("shaders/cull.wgsl")
-//!             .source("shaders/draw.wgsl")
-//!             .include_dir("shaders/lib"),
-//!     );
-//! }
+//! // In `main` of build.rs:
+//! purlin_shader::build(
+//!     purlin_shader::Package::new("shaders")
+//!         .source("shaders/cull.wgsl")
+//!         .source("shaders/draw.wgsl")
+//!         .include_dir("shaders/lib"),
+//! );
 //! ```
 //!
 //! ```ignore

@@ -64,7 +64,9 @@ impl SourceMap {
                 seen.insert(identity(path));
                 map.read(path)?
             }
-            Root::Text { name, text } => map.add(name.clone(), name.clone(), None, text.clone().into_bytes(), text),
+            Root::Text { name, text } => {
+                map.add(name.clone(), name.clone(), None, text.clone().into_bytes(), text)
+            }
         };
         map.append(file, include_dirs, &mut seen)?;
         Ok(map)
@@ -76,9 +78,10 @@ impl SourceMap {
         let before = self.text.get(..start)?;
         let flat_line = before.matches('\n').count();
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let length = self.text.get(start..range.end.clamp(start, self.text.len())).map_or(1, |covered| {
-            covered.lines().next().map_or(0, |line| line.trim_end().chars().count())
-        });
+        let length = self
+            .text
+            .get(start..range.end.clamp(start, self.text.len()))
+            .map_or(1, |covered| covered.lines().next().map_or(0, |line| line.trim_end().chars().count()));
         // The end of the text is one past the last line: point behind that line instead.
         let column = before[line_start..].chars().count();
         match self.origins.get(flat_line) {
@@ -122,10 +125,9 @@ impl SourceMap {
                 }
                 Directive::Malformed { column, length, message } => {
                     let at = self.at(origin, column, length);
-                    return Err(Error::Import(Box::new(
-                        Diagnostic::new(message, Some(at))
-                            .with_hint("write `#import \"file.wgsl\"`; for constants use WGSL's `const` or `override`"),
-                    )));
+                    return Err(Error::Import(Box::new(Diagnostic::new(message, Some(at)).with_hint(
+                        "write `#import \"file.wgsl\"`; for constants use WGSL's `const` or `override`",
+                    ))));
                 }
                 Directive::Import { path, column } => {
                     let at = self.at(origin, column, path.chars().count());
@@ -220,9 +222,8 @@ fn directive(line: &str) -> Directive {
 fn import(text: &str, column: usize) -> Directive {
     let word_end = text[1..].find(|c: char| !c.is_ascii_alphanumeric()).map_or(text.len(), |end| end + 1);
     let word = &text[..word_end];
-    let malformed = |message: String| {
-        Directive::Malformed { column, length: text.trim_end().chars().count(), message }
-    };
+    let malformed =
+        |message: String| Directive::Malformed { column, length: text.trim_end().chars().count(), message };
     if word != "#import" && word != "#include" {
         return malformed(format!("unknown directive `{word}`"));
     }

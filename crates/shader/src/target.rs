@@ -127,7 +127,8 @@ pub(crate) fn spirv(
         flags: spv::WriterFlags::DEBUG
             | spv::WriterFlags::LABEL_VARYINGS
             | spv::WriterFlags::CLAMP_FRAG_DEPTH,
-        fake_missing_bindings: false,
+        // With no binding map, naga takes "fake" to mean: group and binding exactly as written.
+        fake_missing_bindings: true,
         bounds_check_policies: checks.policies(),
         // The polyfill needs no device feature, unlike `VK_KHR_zero_initialize_workgroup_memory`.
         zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::Polyfill,

@@ -1,8 +1,9 @@
 //! Where the scene is seen from and lit from: camera, frustum and the sun's shadow view.
 //!
 //! The world is right-handed with Y up, as in glTF. Clip space has Y up and depth 0 at the near plane to 1 at the
-//! far plane, so every matrix here is for [`glam`]'s `_rh` constructors.
+//! far plane, which glam calls the DirectX convention.
 
+use glam::camera::rh::{proj::directx, view};
 use glam::{Mat4, Vec3, Vec4};
 
 use super::bounds::{Aabb, Sphere};
@@ -39,8 +40,7 @@ impl Camera {
             .into_iter()
             .map(|corner| {
                 let offset = corner - target;
-                let sideways =
-                    (offset.dot(right).abs() / tangent_x).max(offset.dot(up).abs() / tangent_y);
+                let sideways = (offset.dot(right).abs() / tangent_x).max(offset.dot(up).abs() / tangent_y);
                 offset.dot(direction) + sideways
             })
             .fold(0.0, f32::max);
@@ -57,12 +57,12 @@ impl Camera {
 
     /// World space to view space: the eye at the origin, looking along -Z.
     pub fn view(&self) -> Mat4 {
-        Mat4::look_at_rh(self.eye, self.target, Vec3::Y)
+        view::look_at_mat4(self.eye, self.target, Vec3::Y)
     }
 
     /// View space to clip space.
     pub fn projection(&self, aspect: f32) -> Mat4 {
-        Mat4::perspective_rh(self.fov_y, aspect, self.near, self.far)
+        directx::perspective(self.fov_y, aspect, self.near, self.far)
     }
 
     /// World space to clip space.
@@ -121,17 +121,17 @@ impl Sun {
     /// `resolution` is the shadow map's side in texels.
     pub fn shadow_view(&self, focus: &Aabb, casters: &Aabb, resolution: u32) -> ShadowView {
         let up = if self.direction.y.abs() > 0.99 { Vec3::Z } else { Vec3::Y };
-        let view = Mat4::look_to_rh(focus.center(), -self.direction, up);
+        let view = view::look_to_mat4(focus.center(), -self.direction, up);
         let across = focus.transformed(&view);
         let along = casters.union(*focus).transformed(&view);
         // View space looks along -Z: the nearest thing has the largest z. A little slack keeps casters that touch
         // the planes from being clipped.
-        let slack = (along.max.z - along.min.z).max(1e-3) * 0.01;
+        let slack = (along.max.z - along.min.z).max(1e-6) * 0.01;
         let (near, far) = (-along.max.z - slack, -along.min.z + slack);
-        let size = (across.max - across.min).max(Vec3::splat(1e-3));
+        let size = (across.max - across.min).max(Vec3::splat(1e-6));
         let half = size * 0.5;
         let middle = across.center();
-        let projection = Mat4::orthographic_rh(
+        let projection = directx::orthographic(
             middle.x - half.x,
             middle.x + half.x,
             middle.y - half.y,
@@ -139,7 +139,10 @@ impl Sun {
             near,
             far,
         );
-        ShadowView { view_projection: projection * view, texel: size.x.max(size.y) / resolution.max(1) as f32 }
+        ShadowView {
+            view_projection: projection * view,
+            texel: size.x.max(size.y) / resolution.max(1) as f32,
+        }
     }
 }
 

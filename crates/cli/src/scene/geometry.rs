@@ -102,7 +102,8 @@ mod tests {
     use super::*;
 
     fn quad() -> (Vec<Vertex>, Vec<u32>) {
-        let corners = [(-1.0, 1.0, 0.0, 0.0), (-1.0, -1.0, 0.0, 1.0), (1.0, -1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 0.0)];
+        let corners =
+            [(-1.0, 1.0, 0.0, 0.0), (-1.0, -1.0, 0.0, 1.0), (1.0, -1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 0.0)];
         let vertices = corners
             .map(|(x, y, u, v)| Vertex { uv: [u, v], ..Vertex::new(Vec3::new(x, y, 0.0), Vec3::Z) })
             .to_vec();

@@ -256,7 +256,11 @@ mod tests {
     fn colors_average_in_linear_light() {
         let level = MipLevel { width: 2, height: 1, data: vec![0, 0, 0, 0, 255, 255, 255, 255] };
         let image = ImageData::new("t", ImageKind::Color, level, 64);
-        assert_eq!(image.mips[1].data, [188, 188, 188, 128], "half the light is sRGB 188, half the alpha is 128");
+        assert_eq!(
+            image.mips[1].data,
+            [188, 188, 188, 128],
+            "half the light is sRGB 188, half the alpha is 128"
+        );
     }
 
     #[test]
@@ -268,7 +272,8 @@ mod tests {
 
     #[test]
     fn an_odd_side_weighs_every_texel_equally() {
-        let level = MipLevel { width: 3, height: 1, data: [0u8, 90, 240].iter().flat_map(|v| [*v; 4]).collect() };
+        let level =
+            MipLevel { width: 3, height: 1, data: [0u8, 90, 240].iter().flat_map(|v| [*v; 4]).collect() };
         let image = ImageData::new("t", ImageKind::Linear, level, 64);
         assert_eq!(image.mips[1].data[0], 110);
     }

@@ -268,7 +268,11 @@ impl Scene {
 
     /// The sun's view for a shadow map of this resolution.
     pub fn shadow_view(&self, resolution: u32) -> ShadowView {
-        self.sun.shadow_view(&self.shadow_focus, &self.bounds, resolution)
+        let casters = self.instances.iter().filter(|instance| instance.casts_shadow).map(|instance| {
+            let Sphere { center, radius } = instance.sphere;
+            Aabb { min: center - radius, max: center + radius }
+        });
+        self.sun.shadow_view(&self.shadow_focus, &casters.fold(Aabb::EMPTY, Aabb::union), resolution)
     }
 
     /// The number of triangles over all instances, before culling.

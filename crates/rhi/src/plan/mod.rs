@@ -1,9 +1,46 @@
 //! Synchronization: declared uses in, dependencies out.
+//!
+//! A pass says what it uses and how ([`ResourceUse`]). The [`Ledger`] knows the state that every part of every resource
+//! is in. The [`Planner`] compares the two and writes a [`Plan`]: before each pass, the barriers that it needs and no
+//! more. When the work has been accepted, the planner commits the new states to the ledger.
+//!
+//! | file | its idea |
+//! |---|---|
+//! | `access` | what a use means: stages, access, layout, effect |
+//! | `barrier` | what a backend lowers |
+//! | `pairs` | sets of (stage, access), where unions are exact |
+//! | `extent` | parts of a resource as intervals of cells |
+//! | `runs` | the state of every cell, as runs |
+//! | `ledger` | all resources of a device |
+//! | `overlay` | copies of states, until they are committed |
+//! | `passes` | the input |
+//! | `planner` | the rules, and the steps of a pass |
+//! | `fine`, `whole` | barriers by range, and by resource |
+//! | `batches` | the output, merged |
+//! | `reasons` | why a barrier is there, for reports |
 
 mod access;
 mod barrier;
+mod batches;
+mod extent;
+mod fine;
+mod ledger;
+mod overlay;
+mod pairs;
+mod passes;
+mod planner;
+mod reasons;
+mod runs;
+#[cfg(test)]
+mod tests;
+mod whole;
 
 pub use access::{
     Access, Aspects, BufferUse, Effect, Layout, ResourceUse, Scope, Stages, TextureRange, TextureUse,
 };
 pub use barrier::{BarrierBatch, MemoryBarrier, TextureBarrier};
+pub use batches::{BarrierIndex, Hazard, Plan, PlanCounts, Previous, Reason};
+pub use extent::{Part, Resource};
+pub use ledger::{Ledger, TextureState};
+pub use passes::{Pass, PassList};
+pub use planner::{HazardMode, Item, PlanError, Planner};

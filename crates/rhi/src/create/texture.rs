@@ -1,0 +1,354 @@
+//! Textures and their views.
+
+use crate::backend::{Backend, NativeView};
+use crate::caps::{Features, FormatUses};
+use crate::desc::{Contents, TextureDesc, TextureViewDesc, full_mip_count};
+use crate::device::Device;
+use crate::error::{Result, invalid, named, unsupported};
+use crate::handle::{ResourceKind, Texture, TextureView, kind};
+use crate::owned::Owned;
+use crate::plan::{Aspects, TextureRange};
+use crate::registry::{TextureRecord, TextureViewRecord};
+use crate::types::{Extent3d, TextureDimension, TextureFormat, TextureUsages, TextureViewDimension};
+
+const KNOWN: TextureUsages = TextureUsages::COPY_SRC
+    .union(TextureUsages::COPY_DST)
+    .union(TextureUsages::TEXTURE_BINDING)
+    .union(TextureUsages::STORAGE_BINDING)
+    .union(TextureUsages::RENDER_ATTACHMENT);
+
+impl<B: Backend> Device<B> {
+    /// Creates a texture with undefined contents.
+    ///
+    /// # Errors
+    /// Zero or over-limit sizes, too many mips, a format use that the device lacks, an unknown usage, samples other
+    /// than one, the memory budget, the slot ceiling, or memory.
+    pub fn create_texture(&mut self, desc: &TextureDesc<'_>) -> Result<Owned<kind::Texture>> {
+        let what = || named(ResourceKind::Texture, desc.label);
+        self.check_lost("create_texture")?;
+        self.check_texture(desc)?;
+        let bytes = texture_bytes(desc).ok_or_else(|| {
+            invalid(what(), "size", "a size whose bytes fit in 64 bits", format!("{:?}", desc.size))
+        })?;
+        self.check_budget(bytes, what)?;
+        let slot = self.registry.textures.next_slot()?;
+        if let Err(error) = self.backend.create_texture(slot, desc) {
+            return Err(self.backend_error(error, what()));
+        }
+        let record = TextureRecord {
+            label: desc.label.into(),
+            size: desc.size,
+            mips: desc.mips,
+            samples: desc.samples,
+            dimension: desc.dimension,
+            format: desc.format,
+            usage: desc.usage,
+            contents: desc.contents,
+            view_formats: desc.view_formats.into(),
+            bytes,
+        };
+        self.ledger.add_texture(slot, record.aspects(), record.mips, record.layers());
+        let handle = self.registry.textures.insert(record);
+        self.registry.charge(bytes);
+        Ok(self.own(handle))
+    }
+
+    fn check_texture(&self, desc: &TextureDesc<'_>) -> Result<()> {
+        let what = || named(ResourceKind::Texture, desc.label);
+        let limits = self.limits();
+        let Extent3d { width, height, depth_or_array_layers: depth } = desc.size;
+        if width == 0 || height == 0 || depth == 0 {
+            return Err(invalid(
+                what(),
+                "size",
+                "at least 1 on every side",
+                format!("{width}x{height}x{depth}"),
+            ));
+        }
+        let (side, side_limit, depth_limit, depth_name) = match desc.dimension {
+            TextureDimension::D1 => {
+                return Err(unsupported(what(), "one-dimensional textures", "D1 requested, not implemented"));
+            }
+            TextureDimension::D2 => (
+                "limit max_texture_dimension_2d",
+                limits.max_texture_dimension_2d,
+                limits.max_texture_array_layers,
+                "limit max_texture_array_layers",
+            ),
+            TextureDimension::D3 => (
+                "limit max_texture_dimension_3d",
+                limits.max_texture_dimension_3d,
+                limits.max_texture_dimension_3d,
+                "limit max_texture_dimension_3d",
+            ),
+        };
+        if width.max(height) > side_limit {
+            let detail = format!("{width}x{height} requested, {side_limit} available");
+            return Err(unsupported(what(), side, detail));
+        }
+        if depth > depth_limit {
+            return Err(unsupported(
+                what(),
+                depth_name,
+                format!("{depth} requested, {depth_limit} available"),
+            ));
+        }
+        let most = full_mip_count(desc.size, desc.dimension);
+        if desc.mips == 0 || desc.mips > most {
+            return Err(invalid(
+                what(),
+                "mips",
+                format!("1 to {most} for {width}x{height}x{depth}"),
+                desc.mips,
+            ));
+        }
+        if desc.samples != 1 {
+            let detail = format!("{} samples requested, 1 available", desc.samples);
+            return Err(unsupported(what(), "multisampled textures", detail));
+        }
+        if desc.usage.is_empty() {
+            return Err(invalid(what(), "usage", "at least one usage", "none"));
+        }
+        if !KNOWN.contains(desc.usage) {
+            let found = format!("{:?}", desc.usage - KNOWN);
+            return Err(invalid(what(), "usage", "usages that are implemented", found));
+        }
+        let written = TextureUsages::STORAGE_BINDING | TextureUsages::RENDER_ATTACHMENT;
+        if desc.contents == Contents::Uploaded && desc.usage.intersects(written) {
+            let found = format!("{:?} with contents Uploaded", desc.usage & written);
+            return Err(invalid(what(), "contents", "Tracked for what GPU work writes", found));
+        }
+        self.check_format(what, desc.format, desc.usage)?;
+        let (block_width, block_height) = desc.format.block_dimensions();
+        if width % block_width != 0 || height % block_height != 0 {
+            let expected =
+                format!("multiples of the {block_width}x{block_height} block of {:?}", desc.format);
+            return Err(invalid(what(), "size", expected, format!("{width}x{height}")));
+        }
+        for &format in desc.view_formats {
+            if format.remove_srgb_suffix() != desc.format.remove_srgb_suffix() {
+                let expected = format!("{:?} or its sRGB sibling", desc.format.remove_srgb_suffix());
+                return Err(invalid(what(), "view_formats", expected, format!("{format:?}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a format whose features are off or whose uses the device lacks.
+    fn check_format(
+        &self,
+        what: impl Fn() -> String,
+        format: TextureFormat,
+        usage: TextureUsages,
+    ) -> Result<()> {
+        let needed = compression_feature(format);
+        if !self.capabilities().features.contains(needed) {
+            return Err(unsupported(
+                what(),
+                format!("feature {}", needed.names()),
+                format!("{format:?} requested"),
+            ));
+        }
+        let mut uses = FormatUses::empty();
+        if usage.contains(TextureUsages::TEXTURE_BINDING) {
+            uses |= FormatUses::SAMPLED;
+        }
+        if usage.contains(TextureUsages::STORAGE_BINDING) {
+            uses |= FormatUses::STORAGE;
+        }
+        if usage.contains(TextureUsages::RENDER_ATTACHMENT) {
+            uses |=
+                if format.is_depth_stencil_format() { FormatUses::DEPTH_STENCIL } else { FormatUses::COLOR };
+        }
+        let available = self.backend.format_uses(format);
+        match (uses - available).iter_names().next() {
+            None => Ok(()),
+            Some((name, _)) => {
+                let detail = format!("{} requested, {} available", uses.names(), available.names());
+                Err(unsupported(what(), format!("{name} use of {format:?}"), detail))
+            }
+        }
+    }
+
+    /// Creates a view. The view keeps its texture's memory; it does not keep the texture's handle live.
+    ///
+    /// # Errors
+    /// A stale texture, a range outside it, an aspect that the format lacks, a format that is not among the
+    /// texture's view formats, or a dimension that the selected layers cannot have.
+    pub fn create_texture_view(
+        &mut self,
+        texture: Texture,
+        desc: &TextureViewDesc<'_>,
+    ) -> Result<Owned<kind::TextureView>> {
+        let what = || named(ResourceKind::TextureView, desc.label);
+        self.check_lost("create_texture_view")?;
+        let record = self.registry.textures.check(texture, what)?;
+        let range = view_range(record, desc, what)?;
+        let format = desc.format.unwrap_or(record.format);
+        if format != record.format && !record.view_formats.contains(&format) {
+            let expected = format!("{:?} or one of {:?}", record.format, record.view_formats.as_slice());
+            return Err(invalid(what(), "format", expected, format!("{format:?}")));
+        }
+        let dimension = view_dimension(record, desc, range, what)?;
+        let flat = matches!(dimension, TextureViewDimension::D2 | TextureViewDimension::D2Array);
+        let attachable = record.usage.contains(TextureUsages::RENDER_ATTACHMENT) && range.mips == 1 && flat;
+        let native = NativeView {
+            label: desc.label,
+            texture: texture.slot(),
+            format,
+            dimension,
+            aspect: desc.aspect,
+            range,
+            attachable,
+        };
+        let view = TextureViewRecord {
+            label: desc.label.into(),
+            texture: texture.slot(),
+            format,
+            dimension,
+            aspect: desc.aspect,
+            range,
+            extent: record.mip_size(range.base_mip),
+            samples: record.samples,
+            usage: if attachable { record.usage } else { record.usage - TextureUsages::RENDER_ATTACHMENT },
+            contents: record.contents,
+        };
+        let slot = self.registry.views.next_slot()?;
+        if let Err(error) = self.backend.create_texture_view(slot, &native) {
+            return Err(self.backend_error(error, what()));
+        }
+        let handle: TextureView = self.registry.views.insert(view);
+        self.registry.textures.retain(texture.slot());
+        Ok(self.own(handle))
+    }
+
+    /// Texels of mip zero, with layers or depth third.
+    pub fn texture_size(&self, texture: Texture) -> Result<Extent3d> {
+        Ok(self.registry.textures.check(texture, || "texture_size".into())?.size)
+    }
+
+    /// The texture's format.
+    pub fn texture_format(&self, texture: Texture) -> Result<TextureFormat> {
+        Ok(self.registry.textures.check(texture, || "texture_format".into())?.format)
+    }
+}
+
+fn view_range(
+    record: &TextureRecord,
+    desc: &TextureViewDesc<'_>,
+    what: impl Fn() -> String,
+) -> Result<TextureRange> {
+    let resolve = |field, base: u32, count: u32, all: u32| -> Result<u32> {
+        let rest = all.saturating_sub(base);
+        let count = if count == 0 { rest } else { count };
+        if count == 0 || count > rest {
+            let expected = format!("a range within 0..{all}");
+            return Err(invalid(
+                what(),
+                field,
+                expected,
+                format!("{base}..{}", u64::from(base) + u64::from(count)),
+            ));
+        }
+        Ok(count)
+    };
+    let aspects = Aspects::of(record.format, desc.aspect);
+    if aspects.is_empty() {
+        let expected = format!("an aspect of {:?}", record.format);
+        return Err(invalid(what(), "aspect", expected, format!("{:?}", desc.aspect)));
+    }
+    Ok(TextureRange {
+        aspects,
+        base_mip: desc.base_mip,
+        mips: resolve("mips", desc.base_mip, desc.mips, record.mips)?,
+        base_layer: desc.base_layer,
+        layers: resolve("layers", desc.base_layer, desc.layers, record.layers())?,
+    })
+}
+
+fn view_dimension(
+    record: &TextureRecord,
+    desc: &TextureViewDesc<'_>,
+    range: TextureRange,
+    what: impl Fn() -> String,
+) -> Result<TextureViewDimension> {
+    let natural = match record.dimension {
+        TextureDimension::D1 => TextureViewDimension::D1,
+        TextureDimension::D3 => TextureViewDimension::D3,
+        TextureDimension::D2 if range.layers > 1 => TextureViewDimension::D2Array,
+        TextureDimension::D2 => TextureViewDimension::D2,
+    };
+    let dimension = desc.dimension.unwrap_or(natural);
+    let flat = record.dimension == TextureDimension::D2;
+    let square = record.size.width == record.size.height;
+    let ok = match dimension {
+        TextureViewDimension::D1 => false,
+        TextureViewDimension::D2 => flat && range.layers == 1,
+        TextureViewDimension::D2Array => flat,
+        TextureViewDimension::Cube => flat && square && range.layers == 6,
+        TextureViewDimension::CubeArray => {
+            // Cube arrays come with the texture kinds that need them.
+            let detail = "CubeArray requested, not implemented";
+            return Err(unsupported(what(), "cube array views", detail));
+        }
+        TextureViewDimension::D3 => record.dimension == TextureDimension::D3,
+    };
+    if !ok {
+        let expected = format!(
+            "a dimension that {} layers of a {:?} texture of {}x{} can have, such as {natural:?}",
+            range.layers, record.dimension, record.size.width, record.size.height
+        );
+        return Err(invalid(what(), "dimension", expected, format!("{dimension:?}")));
+    }
+    Ok(dimension)
+}
+
+fn compression_feature(format: TextureFormat) -> Features {
+    if format.is_bcn() {
+        Features::TEXTURE_COMPRESSION_BC
+    } else if format.is_astc() {
+        Features::TEXTURE_COMPRESSION_ASTC
+    } else if format.is_compressed() {
+        Features::TEXTURE_COMPRESSION_ETC2
+    } else {
+        Features::empty()
+    }
+}
+
+/// Bytes of one texel block of an aspect as buffers and uploads see it.
+pub(crate) fn block_bytes(format: TextureFormat, aspect: crate::types::TextureAspect) -> Option<u32> {
+    format.block_copy_size(Some(aspect)).or_else(|| match format {
+        // The depth aspect of these has no portable copy; its size still counts for memory.
+        TextureFormat::Depth24Plus | TextureFormat::Depth24PlusStencil8 => Some(4),
+        _ => None,
+    })
+}
+
+fn texture_bytes(desc: &TextureDesc<'_>) -> Option<u64> {
+    let format = desc.format;
+    let mut block = 0u64;
+    for aspect in [
+        crate::types::TextureAspect::All,
+        crate::types::TextureAspect::DepthOnly,
+        crate::types::TextureAspect::StencilOnly,
+    ] {
+        let wanted = if format.is_combined_depth_stencil_format() {
+            aspect != crate::types::TextureAspect::All
+        } else {
+            aspect == crate::types::TextureAspect::All
+        };
+        if wanted {
+            block += u64::from(block_bytes(format, aspect)?);
+        }
+    }
+    let (block_width, block_height) = format.block_dimensions();
+    let mut total = 0u64;
+    for mip in 0..desc.mips {
+        let size = desc.mip_size(mip);
+        let blocks =
+            u64::from(size.width.div_ceil(block_width)) * u64::from(size.height.div_ceil(block_height));
+        total = total
+            .checked_add(blocks.checked_mul(block)?.checked_mul(u64::from(size.depth_or_array_layers))?)?;
+    }
+    total.checked_mul(u64::from(desc.samples))
+}

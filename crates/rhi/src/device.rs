@@ -1,0 +1,345 @@
+//! The device: one owner of everything that one GPU queue's worth of work needs.
+//!
+//! `&mut Device` is the owner thread. There are no locks and no thread checks: who holds the borrow may create,
+//! destroy, upload and submit; recorders hand shared views to whoever records.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use crate::backend::{Backend, NativeMemory};
+use crate::caps::{AdapterInfo, Capabilities, Features, FormatUses, Limits};
+use crate::error::{BackendError, Error, HandleProblem, Result};
+use crate::handle::{DeviceTag, Handle, ResourceKind, kind::Kind};
+use crate::owned::{DropNote, DropQueue, Owned};
+use crate::plan::{Ledger, Planner};
+use crate::registry::Registry;
+use crate::request::{DeviceRequest, StorageCeilings};
+use crate::services::{FrameArena, ReadbackRing, Timings, UploadRing};
+use crate::types::TextureFormat;
+
+static NEXT_TAG: AtomicU32 = AtomicU32::new(0);
+
+/// Names one submission. Tokens of a device are ordered: when one is complete, all earlier ones are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SubmissionToken {
+    pub(crate) device: DeviceTag,
+    pub(crate) ordinal: u64,
+}
+
+impl SubmissionToken {
+    /// The submission's number on its queue, counted from one.
+    pub fn ordinal(self) -> u64 {
+        self.ordinal
+    }
+}
+
+/// What the device holds in memory, each figure in bytes and none mixed with another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MemoryReport {
+    /// What the descriptions of live and retiring buffers and textures come to.
+    pub logical: u64,
+    /// The most that `logical` has been.
+    pub logical_peak: u64,
+    /// What the backend's allocator has given out, with alignment.
+    pub allocated: u64,
+    /// The blocks that those lie in.
+    pub blocks: u64,
+}
+
+/// A GPU device. See the [crate's front page](crate) for the life of a frame.
+#[derive(Debug)]
+pub struct Device<B: Backend> {
+    pub(crate) backend: B,
+    pub(crate) tag: DeviceTag,
+    pub(crate) registry: Registry,
+    pub(crate) ledger: Ledger,
+    pub(crate) planner: Planner,
+    pub(crate) storage: StorageCeilings,
+    pub(crate) uploads: UploadRing,
+    pub(crate) readbacks: ReadbackRing,
+    pub(crate) frame_arena: FrameArena,
+    pub(crate) timings: Timings,
+    pub(crate) drops: Arc<DropQueue>,
+    pub(crate) scratch: crate::record::Scratch<B>,
+    drop_scratch: Vec<DropNote>,
+    pub(crate) submitted: u64,
+    pub(crate) completed: u64,
+    lost: Option<String>,
+    missing_preferred: Features,
+}
+
+impl<B: Backend> Device<B> {
+    /// Lists the adapters of this backend without making a device.
+    pub fn adapters(request: &DeviceRequest<'_>) -> Result<Vec<AdapterInfo>> {
+        B::adapters(request)
+    }
+
+    /// Opens a device that meets the request.
+    ///
+    /// # Errors
+    /// A malformed request is [`Error::InvalidDescription`] and starts no backend; no fitting adapter is
+    /// [`Error::NoAdapter`], on an empty machine with what to install; the first unmet feature, limit or format use
+    /// is [`Error::Unsupported`] with the requested and the available value.
+    pub async fn request(request: &DeviceRequest<'_>) -> Result<Self> {
+        request.check()?;
+        let backend = B::request(request).await?;
+        Self::from_backend(backend, request)
+    }
+
+    /// Makes a device of a backend that is already open.
+    pub fn from_backend(backend: B, request: &DeviceRequest<'_>) -> Result<Self> {
+        request.check()?;
+        let tag = NEXT_TAG
+            .try_update(Ordering::Relaxed, Ordering::Relaxed, |tag| {
+                (tag <= u32::from(u16::MAX)).then(|| tag + 1)
+            })
+            .map_err(|_| Error::CapacityExceeded {
+                what: "devices of this process".into(),
+                requested: u64::from(u16::MAX) + 2,
+                capacity: u64::from(u16::MAX) + 1,
+            })?;
+        let tag = DeviceTag(tag as u16);
+        let features = backend.capabilities().features;
+        Ok(Self {
+            registry: Registry::new(tag, request.storage.objects_per_kind),
+            ledger: Ledger::default(),
+            planner: Planner::default(),
+            storage: request.storage,
+            uploads: UploadRing::new(request.storage.upload_ring),
+            readbacks: ReadbackRing::new(request.storage.readback),
+            frame_arena: FrameArena::new(request.storage.frame_arena_page),
+            timings: Timings::default(),
+            drops: Arc::default(),
+            scratch: crate::record::Scratch::default(),
+            drop_scratch: Vec::new(),
+            submitted: 0,
+            completed: 0,
+            lost: None,
+            missing_preferred: request.preferred_features - features,
+            tag,
+            backend,
+        })
+    }
+
+    /// Which device this is; every handle of it carries the tag.
+    pub fn tag(&self) -> DeviceTag {
+        self.tag
+    }
+
+    /// The adapter behind the device.
+    pub fn adapter(&self) -> &AdapterInfo {
+        self.backend.adapter()
+    }
+
+    /// What is enabled, end to end.
+    pub fn capabilities(&self) -> &Capabilities {
+        self.backend.capabilities()
+    }
+
+    /// The enabled limits.
+    pub fn limits(&self) -> &Limits {
+        &self.backend.capabilities().limits
+    }
+
+    /// Features that the request preferred and the adapter lacks.
+    pub fn missing_preferred(&self) -> Features {
+        self.missing_preferred
+    }
+
+    /// What a format may be used for on this device.
+    pub fn format_uses(&self, format: TextureFormat) -> FormatUses {
+        self.backend.format_uses(format)
+    }
+
+    /// The token of an extension's capability, when it is enabled.
+    pub fn capability<C: crate::capability::Capability>(&self) -> Option<C> {
+        C::of(self.capabilities())
+    }
+
+    /// The backend, for what only it offers.
+    pub fn backend(&self) -> &B {
+        &self.backend
+    }
+
+    /// Validation messages counted so far; zero when validation is off.
+    pub fn validation_messages(&self) -> u64 {
+        self.backend.validation_messages()
+    }
+
+    /// The ledger, for reading: who wrote what last, and what is defined.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Bytes held, by kind of figure.
+    pub fn memory(&self) -> MemoryReport {
+        let NativeMemory { allocated, blocks } = self.backend.memory();
+        MemoryReport {
+            logical: self.registry.memory,
+            logical_peak: self.registry.memory_peak,
+            allocated,
+            blocks,
+        }
+    }
+
+    /// Objects of a kind that exist natively, destroyed ones that still retire included.
+    pub fn object_count(&mut self, kind: ResourceKind) -> u32 {
+        self.registry.count(kind)
+    }
+
+    /// Destroyed resources that wait for the GPU or for dependents.
+    pub fn retiring(&self) -> usize {
+        self.registry.retiring()
+    }
+
+    /// The token of the newest submission; before the first one, a token that is already complete.
+    pub fn last_submission(&self) -> SubmissionToken {
+        SubmissionToken { device: self.tag, ordinal: self.submitted }
+    }
+
+    /// Whether a submission has completed. Never waits.
+    pub fn is_complete(&mut self, token: SubmissionToken) -> Result<bool> {
+        self.check_token(token)?;
+        self.poll()?;
+        Ok(token.ordinal <= self.completed)
+    }
+
+    /// Waits for a submission, at most this long; whether it has completed. The wait is the CPU's and says nothing
+    /// of GPU time.
+    pub fn wait(&mut self, token: SubmissionToken, timeout: Duration) -> Result<bool> {
+        self.check_token(token)?;
+        if token.ordinal > self.completed {
+            match self.backend.wait(token.ordinal, timeout) {
+                Ok(_) => {}
+                Err(error) => return Err(self.backend_error(error, "wait")),
+            }
+            self.poll()?;
+        }
+        Ok(token.ordinal <= self.completed)
+    }
+
+    /// Waits for everything submitted so far, at most this long; whether all of it has completed.
+    pub fn wait_idle(&mut self, timeout: Duration) -> Result<bool> {
+        let last = self.last_submission();
+        self.wait(last, timeout)
+    }
+
+    /// Reads what the GPU has finished and what was dropped, and releases what nothing needs any more. Every
+    /// submission does this too. Never waits.
+    pub fn maintain(&mut self) -> Result<()> {
+        self.poll()?;
+        self.collect_drops();
+        self.retire();
+        Ok(())
+    }
+
+    fn check_token(&self, token: SubmissionToken) -> Result<()> {
+        self.check_lost("submission token")?;
+        if token.device != self.tag {
+            return Err(Error::InvalidHandle {
+                what: "submission token".into(),
+                handle: format!("submission {} of device {}", token.ordinal, token.device.0),
+                problem: HandleProblem::Foreign,
+            });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn poll(&mut self) -> Result<()> {
+        self.check_lost("poll")?;
+        match self.backend.completed() {
+            Ok(completed) => {
+                debug_assert!(completed >= self.completed && completed <= self.submitted);
+                self.completed = completed;
+                self.uploads.complete(completed);
+                self.frame_arena.complete(completed);
+                self.readbacks.complete(completed);
+                Ok(())
+            }
+            Err(error) => Err(self.backend_error(error, "poll")),
+        }
+    }
+
+    fn collect_drops(&mut self) {
+        let mut notes = std::mem::take(&mut self.drop_scratch);
+        self.drops.take(&mut notes);
+        for note in notes.drain(..) {
+            match note {
+                DropNote::Resource { kind, bits } => {
+                    let (slot, generation) = crate::handle::split(bits);
+                    self.registry.destroy(kind, slot, generation, self.submitted);
+                }
+                DropNote::Readback { id } => self.readbacks.cancel(id),
+            }
+        }
+        self.drop_scratch = notes;
+    }
+
+    fn retire(&mut self) {
+        let ledger = &mut self.ledger;
+        self.registry.retire(&mut self.backend, self.completed, |kind, slot| match kind {
+            ResourceKind::Buffer => ledger.remove_buffer(slot),
+            ResourceKind::Texture => ledger.remove_texture(slot),
+            _ => {}
+        });
+    }
+
+    /// Destroys a resource by handle: the handle is stale at once, memory goes when dependents and the GPU are done.
+    ///
+    /// # Errors
+    /// A stale or foreign handle, also on the second destruction.
+    pub fn destroy<K: Kind>(&mut self, handle: Handle<K>) -> Result<()> {
+        self.check_lost("destroy")?;
+        self.collect_drops();
+        let foreign = handle.device() != self.tag;
+        if foreign || !self.registry.destroy(K::KIND, handle.slot(), handle.generation(), self.submitted) {
+            let problem = if foreign { HandleProblem::Foreign } else { HandleProblem::Stale };
+            return Err(Error::InvalidHandle {
+                what: "destroy".into(),
+                handle: format!("{handle:?}"),
+                problem,
+            });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn own<K: Kind>(&self, handle: Handle<K>) -> Owned<K> {
+        Owned::new(handle, Arc::clone(&self.drops))
+    }
+
+    /// Why the device is lost, if it is.
+    pub fn lost(&self) -> Option<&str> {
+        self.lost.as_deref()
+    }
+
+    pub(crate) fn check_lost(&self, what: &str) -> Result<()> {
+        match &self.lost {
+            None => Ok(()),
+            Some(detail) => Err(Error::DeviceLost { what: what.into(), detail: detail.clone() }),
+        }
+    }
+
+    /// Names the call that failed, and marks the device lost when that is why.
+    #[cold]
+    pub(crate) fn backend_error(&mut self, error: BackendError, what: impl Into<String>) -> Error {
+        if let BackendError::DeviceLost(detail) = &error {
+            if self.lost.is_none() {
+                tracing::error!(device = self.tag.0, detail, "the device is lost");
+                self.lost = Some(detail.clone());
+            }
+            self.registry.destroy_all();
+        }
+        error.at(what)
+    }
+}
+
+impl<B: Backend> Drop for Device<B> {
+    fn drop(&mut self) {
+        // Bounded: a GPU that hangs must not hang the program's end. The driver resolves what is left.
+        if self.lost.is_none() && self.submitted > self.completed {
+            let _ = self.backend.wait(self.submitted, Duration::from_secs(10));
+        }
+        self.registry.destroy_everything(&mut self.backend);
+    }
+}

@@ -1,0 +1,408 @@
+//! Records what a log or an execution needs, and nothing otherwise.
+//!
+//! Without log and execution only timestamps are recorded, and a call costs a count; debug builds also check it.
+
+use rustc_hash::FxHashSet;
+
+use super::log::{EncoderLog, NullCommand, NullRenderPass, NullState};
+use super::memory::Part;
+use super::tables::{CHECK, Entry, Info};
+use super::{Null, NullConfig, check, execute};
+use crate::backend::{
+    BindState, Dirty, Dispatch, Draw, Encoder, MAX_GROUPS, NativeBufferTextureCopy, NativeRenderPass,
+    NativeTextureCopy,
+};
+use crate::handle::ResourceKind;
+use crate::plan::BarrierBatch;
+
+/// Where in its commands an encoder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Outside,
+    RenderPass,
+    ComputePass,
+}
+
+/// What the current pass has seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Pass {
+    place: Place,
+    /// Open labels when the pass began.
+    labels: u32,
+    /// Everything that was dirty in some draw or dispatch of the pass.
+    seen: Dirty,
+}
+
+impl Pass {
+    const OUTSIDE: Pass = Pass { place: Place::Outside, labels: 0, seen: Dirty::empty() };
+}
+
+/// Records commands for a [`Null`] device.
+#[derive(Debug)]
+pub struct NullEncoder {
+    pub(super) label: String,
+    pub(super) commands: Vec<NullCommand>,
+    /// Whether commands are recorded: for a log or for execution.
+    record: bool,
+    /// What the commands use, with generations; only in debug builds that record.
+    uses: FxHashSet<(ResourceKind, u32, u32)>,
+    calls: u64,
+    /// Open labels.
+    labels: u32,
+    pass: Pass,
+}
+
+impl NullEncoder {
+    pub(super) fn new(config: &NullConfig) -> Self {
+        Self {
+            label: String::new(),
+            commands: Vec::new(),
+            record: config.log || config.execute,
+            uses: FxHashSet::default(),
+            calls: 0,
+            labels: 0,
+            pass: Pass::OUTSIDE,
+        }
+    }
+
+    /// Makes it as new, keeping what it allocated.
+    pub(super) fn clear(&mut self) {
+        self.label.clear();
+        self.commands.clear();
+        self.uses.clear();
+        self.calls = 0;
+        self.labels = 0;
+        self.pass = Pass::OUTSIDE;
+    }
+
+    pub(super) fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    pub(super) fn uses(&self) -> impl Iterator<Item = &(ResourceKind, u32, u32)> {
+        self.uses.iter()
+    }
+
+    pub(super) fn to_log(&self) -> EncoderLog {
+        EncoderLog { label: self.label.clone(), commands: self.commands.clone() }
+    }
+
+    /// Panics unless all passes and labels are closed.
+    pub(super) fn check_balanced(&self) {
+        let Self { label, labels, pass, .. } = self;
+        let place = pass.place;
+        assert!(place == Place::Outside, "null backend: submit: encoder \"{label}\" is still in a {place:?}");
+        assert!(*labels == 0, "null backend: submit: encoder \"{label}\" has {labels} open labels");
+    }
+
+    #[inline]
+    fn push(&mut self, command: impl FnOnce() -> NullCommand) {
+        self.calls += 1;
+        if self.record {
+            self.commands.push(command());
+        }
+    }
+
+    /// Panics unless the encoder is where the call is allowed.
+    fn at(&self, call: &str, place: Place) {
+        let now = self.pass.place;
+        let label = &self.label;
+        assert!(
+            now == place,
+            "null backend: {call}: expected {place:?}, found {now:?} in encoder \"{label}\""
+        );
+    }
+
+    fn enter(&mut self, call: &str, place: Place) {
+        if CHECK {
+            self.at(call, Place::Outside);
+            self.pass = Pass { place, labels: self.labels, seen: Dirty::empty() };
+        }
+    }
+
+    fn leave(&mut self, call: &str, place: Place) {
+        if CHECK {
+            self.at(call, place);
+            let (now, then, label) = (self.labels, self.pass.labels, &self.label);
+            assert!(
+                now == then,
+                "null backend: {call}: {now} labels are open in encoder \"{label}\", the pass began with {then}"
+            );
+            self.pass = Pass::OUTSIDE;
+        }
+    }
+
+    /// Checks that a resource is there and notes its use.
+    fn uses_slot<'a>(&mut self, backend: &'a Null, call: &str, kind: ResourceKind, slot: u32) -> &'a Entry {
+        let entry = backend.tables.live(call, kind, slot);
+        if self.record {
+            self.uses.insert((kind, slot, entry.generation));
+        }
+        entry
+    }
+
+    fn uses_buffer(&mut self, backend: &Null, call: &str, slot: u32, offset: u64, size: u64) {
+        self.uses_slot(backend, call, ResourceKind::Buffer, slot);
+        check::buffer(&backend.tables, call, slot, offset, size);
+    }
+
+    fn uses_attachment(&mut self, backend: &Null, call: &str, view: u32) {
+        let entry = self.uses_slot(backend, call, ResourceKind::TextureView, view);
+        if let Info::View { texture, attachable } = entry.info {
+            let label = &entry.label;
+            assert!(attachable, "null backend: {call}: view slot {view} \"{label}\" is not attachable");
+            self.uses_slot(backend, call, ResourceKind::Texture, texture);
+        }
+    }
+
+    fn uses_state(
+        &mut self,
+        backend: &Null,
+        call: &str,
+        kind: ResourceKind,
+        dirty: Dirty,
+        state: &BindState,
+    ) {
+        let label = &self.label;
+        let needed = if kind == ResourceKind::RenderPipeline {
+            Dirty::PIPELINE | Dirty::VIEWPORT | Dirty::SCISSOR
+        } else {
+            Dirty::PIPELINE
+        };
+        self.pass.seen |= dirty;
+        assert!(
+            self.pass.seen.contains(needed),
+            "null backend: {call}: the pass's first call in encoder \"{label}\" has not set {:?}",
+            needed - self.pass.seen,
+        );
+        if dirty.contains(Dirty::PIPELINE) {
+            self.uses_slot(backend, call, kind, state.pipeline);
+            backend.tables.live(call, ResourceKind::PipelineLayout, state.layout);
+        }
+        for index in 0..MAX_GROUPS {
+            if dirty.contains(Dirty::group(index as u32)) {
+                self.uses_slot(backend, call, ResourceKind::BindGroup, state.groups[index].slot);
+            }
+        }
+        if dirty.contains(Dirty::VERTEX_BUFFERS) {
+            for (index, buffer) in state.vertex_buffers.iter().enumerate() {
+                if state.dirty_vertex_buffers >> index & 1 == 1 {
+                    self.uses_buffer(backend, call, buffer.slot, buffer.offset, buffer.size);
+                }
+            }
+        }
+        if dirty.contains(Dirty::INDEX_BUFFER) {
+            let buffer = state.index_buffer;
+            self.uses_buffer(backend, call, buffer.slot, buffer.offset, buffer.size);
+        }
+        let (first, end) = state.dirty_immediates;
+        assert!(
+            !dirty.contains(Dirty::IMMEDIATES) || (first < end && end as usize <= state.immediates.len()),
+            "null backend: {call}: immediates {first} to {end} are dirty"
+        );
+    }
+
+    fn check_draw(&mut self, backend: &Null, dirty: Dirty, state: &BindState, draw: Draw) {
+        const CALL: &str = "draw";
+        self.at(CALL, Place::RenderPass);
+        self.uses_state(backend, CALL, ResourceKind::RenderPipeline, dirty, state);
+        let [_, _, width, height] = state.scissor;
+        assert!(width > 0 && height > 0, "null backend: draw: the scissor is empty");
+        let indexed = matches!(draw, Draw::Indexed { .. } | Draw::IndexedIndirect { .. });
+        assert!(
+            !indexed || self.pass.seen.contains(Dirty::INDEX_BUFFER),
+            "null backend: draw: an indexed draw without an index buffer"
+        );
+        let (Draw::Indirect { buffer, offset, count, stride }
+        | Draw::IndexedIndirect { buffer, offset, count, stride }) = draw
+        else {
+            return;
+        };
+        assert!(count > 0, "null backend: draw: an indirect draw of nothing");
+        let arguments = if indexed { 20 } else { 16 };
+        let size = u64::from(count - 1) * u64::from(stride) + arguments;
+        self.uses_buffer(backend, CALL, buffer, offset, size);
+    }
+
+    fn check_texel_copy(&mut self, backend: &Null, call: &str, copy: &NativeBufferTextureCopy) {
+        self.at(call, Place::Outside);
+        self.uses_slot(backend, call, ResourceKind::Buffer, copy.buffer);
+        check::texels_in_buffer(&backend.tables, &backend.capabilities, call, copy);
+        let part = execute::part_of(copy);
+        self.uses_part(backend, call, copy.texture, copy.format, &part);
+    }
+
+    fn uses_part(
+        &mut self,
+        backend: &Null,
+        call: &str,
+        slot: u32,
+        format: crate::types::TextureFormat,
+        part: &Part,
+    ) {
+        self.uses_slot(backend, call, ResourceKind::Texture, slot);
+        check::part(&backend.tables, call, slot, format, part);
+    }
+}
+
+impl Encoder for NullEncoder {
+    type Backend = Null;
+
+    fn barriers(&mut self, backend: &Null, batch: BarrierBatch<'_>) {
+        if CHECK {
+            // Compute passes may order their own dispatches; raster passes cannot be interrupted.
+            assert!(
+                self.pass.place != Place::RenderPass,
+                "null backend: barriers inside a render pass of encoder \"{}\"",
+                self.label
+            );
+            for barrier in batch.textures {
+                self.uses_slot(backend, "barriers", ResourceKind::Texture, barrier.texture);
+                check::range(&backend.tables, "barriers", barrier.texture, barrier.range);
+            }
+        }
+        let BarrierBatch { memory, textures } = batch;
+        self.push(|| NullCommand::Barriers { memory: memory.to_vec(), textures: textures.to_vec() });
+    }
+
+    fn push_label(&mut self, _: &Null, label: &str) {
+        self.labels += 1;
+        self.push(|| NullCommand::PushLabel(label.into()));
+    }
+
+    fn pop_label(&mut self, _: &Null) {
+        if CHECK {
+            let label = &self.label;
+            assert!(self.labels > 0, "null backend: pop_label: no label is open in encoder \"{label}\"");
+        }
+        self.labels = self.labels.saturating_sub(1);
+        self.push(|| NullCommand::PopLabel);
+    }
+
+    fn begin_render_pass(&mut self, backend: &Null, pass: &NativeRenderPass<'_>) {
+        const CALL: &str = "begin_render_pass";
+        self.enter(CALL, Place::RenderPass);
+        if CHECK {
+            for color in pass.colors.iter().flatten() {
+                self.uses_attachment(backend, CALL, color.view);
+            }
+            if let Some(target) = &pass.depth_stencil {
+                self.uses_attachment(backend, CALL, target.view);
+            }
+        }
+        self.push(|| NullCommand::BeginRenderPass(NullRenderPass::from(pass)));
+    }
+
+    fn end_render_pass(&mut self, _: &Null) {
+        self.leave("end_render_pass", Place::RenderPass);
+        self.push(|| NullCommand::EndRenderPass);
+    }
+
+    #[inline]
+    fn draw(&mut self, backend: &Null, dirty: Dirty, state: &BindState, draw: Draw) {
+        if CHECK {
+            self.check_draw(backend, dirty, state, draw);
+        }
+        self.push(|| NullCommand::Draw {
+            dirty,
+            pipeline: state.pipeline,
+            changed: Box::new(NullState::new(dirty, state)),
+            draw,
+        });
+    }
+
+    fn begin_compute_pass(&mut self, _: &Null, label: &str) {
+        self.enter("begin_compute_pass", Place::ComputePass);
+        self.push(|| NullCommand::BeginComputePass(label.into()));
+    }
+
+    fn end_compute_pass(&mut self, _: &Null) {
+        self.leave("end_compute_pass", Place::ComputePass);
+        self.push(|| NullCommand::EndComputePass);
+    }
+
+    #[inline]
+    fn dispatch(&mut self, backend: &Null, dirty: Dirty, state: &BindState, dispatch: Dispatch) {
+        if CHECK {
+            self.at("dispatch", Place::ComputePass);
+            self.uses_state(backend, "dispatch", ResourceKind::ComputePipeline, dirty, state);
+            if let Dispatch::Indirect { buffer, offset } = dispatch {
+                self.uses_buffer(backend, "dispatch", buffer, offset, 12);
+            }
+        }
+        self.push(|| NullCommand::Dispatch {
+            dirty,
+            pipeline: state.pipeline,
+            changed: Box::new(NullState::new(dirty, state)),
+            dispatch,
+        });
+    }
+
+    fn copy_buffer(
+        &mut self,
+        backend: &Null,
+        src: u32,
+        src_offset: u64,
+        dst: u32,
+        dst_offset: u64,
+        size: u64,
+    ) {
+        if CHECK {
+            const CALL: &str = "copy_buffer";
+            self.at(CALL, Place::Outside);
+            self.uses_buffer(backend, CALL, src, src_offset, size);
+            self.uses_buffer(backend, CALL, dst, dst_offset, size);
+            let apart = src_offset + size <= dst_offset || dst_offset + size <= src_offset;
+            assert!(src != dst || apart, "null backend: copy_buffer: the regions of slot {src} overlap");
+        }
+        self.push(|| NullCommand::CopyBuffer { src, src_offset, dst, dst_offset, size });
+    }
+
+    fn clear_buffer(&mut self, backend: &Null, buffer: u32, offset: u64, size: u64) {
+        if CHECK {
+            self.at("clear_buffer", Place::Outside);
+            self.uses_buffer(backend, "clear_buffer", buffer, offset, size);
+            assert!(
+                offset.is_multiple_of(4) && size.is_multiple_of(4),
+                "null backend: clear_buffer: {size} bytes from {offset} are not whole words"
+            );
+        }
+        self.push(|| NullCommand::ClearBuffer { buffer, offset, size });
+    }
+
+    fn copy_buffer_to_texture(&mut self, backend: &Null, copy: &NativeBufferTextureCopy) {
+        if CHECK {
+            self.check_texel_copy(backend, "copy_buffer_to_texture", copy);
+        }
+        self.push(|| NullCommand::CopyBufferToTexture(*copy));
+    }
+
+    fn copy_texture_to_buffer(&mut self, backend: &Null, copy: &NativeBufferTextureCopy) {
+        if CHECK {
+            self.check_texel_copy(backend, "copy_texture_to_buffer", copy);
+        }
+        self.push(|| NullCommand::CopyTextureToBuffer(*copy));
+    }
+
+    fn copy_texture(&mut self, backend: &Null, copy: &NativeTextureCopy) {
+        if CHECK {
+            const CALL: &str = "copy_texture";
+            self.at(CALL, Place::Outside);
+            let [src, dst] = execute::parts_of(copy);
+            self.uses_part(backend, CALL, copy.src.0, copy.format, &src);
+            self.uses_part(backend, CALL, copy.dst.0, copy.format, &dst);
+        }
+        self.push(|| NullCommand::CopyTexture(*copy));
+    }
+
+    fn write_timestamp(&mut self, backend: &Null, query_set: u32, index: u32) {
+        if CHECK {
+            self.at("write_timestamp", Place::Outside);
+            self.uses_slot(backend, "write_timestamp", ResourceKind::QuerySet, query_set);
+            backend.check_queries("write_timestamp", query_set, index, 1);
+        }
+        self.calls += 1;
+        // Recorded even when nothing else is, so that timing services see answers.
+        self.commands.push(NullCommand::WriteTimestamp { query_set, index });
+    }
+}

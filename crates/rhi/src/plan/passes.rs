@@ -1,0 +1,127 @@
+//! The planner's input: what each pass uses, in the order of execution.
+//!
+//! Everything lies in flat arrays that keep their memory from one list to the next. A pass is what was pushed since
+//! the last [`PassList::end_pass`].
+
+use super::access::{ResourceUse, TextureRange};
+use super::extent::Resource;
+use crate::handle::Texture;
+
+/// A list of passes. See the [module](self).
+///
+/// ```ignore
+/// passes.begin();
+/// passes.push_use(ResourceUse::Buffer { buffer, offset: 0, size: 256, usage: BufferUse::CopyDst });
+/// let copy = passes.end_pass();
+/// passes.push_use(ResourceUse::Buffer { buffer, offset: 0, size: 256, usage: BufferUse::Vertex });
+/// let draw = passes.end_pass();
+/// planner.plan(&ledger, &passes, &mut plan)?;
+/// ```
+#[derive(Debug, Default)]
+pub struct PassList {
+    uses: Vec<ResourceUse>,
+    discards: Vec<(Texture, TextureRange)>,
+    aliases: Vec<(Resource, Resource)>,
+    ends: Vec<Ends>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Ends {
+    uses: usize,
+    discards: usize,
+    aliases: usize,
+}
+
+/// One pass of a list.
+#[derive(Debug, Clone, Copy)]
+pub struct Pass<'a> {
+    /// Where the pass's uses begin in the list.
+    pub first_use: usize,
+    /// What it uses.
+    pub uses: &'a [ResourceUse],
+    /// What is undefined after it.
+    pub discards: &'a [(Texture, TextureRange)],
+    /// Memory that changes hands before it: from the first resource to the second.
+    pub aliases: &'a [(Resource, Resource)],
+}
+
+impl PassList {
+    /// An empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Empties the list for new passes, keeping its memory.
+    pub fn begin(&mut self) {
+        self.uses.clear();
+        self.discards.clear();
+        self.aliases.clear();
+        self.ends.clear();
+    }
+
+    /// Adds a use to the pass being described.
+    pub fn push_use(&mut self, usage: ResourceUse) {
+        self.uses.push(usage);
+    }
+
+    /// Makes the contents of a range undefined when the pass ends: an attachment that is not stored.
+    pub fn push_discard(&mut self, texture: Texture, range: TextureRange) {
+        self.discards.push((texture, range));
+    }
+
+    /// Before the pass, memory of `from` becomes memory of `to`: the first use of `to` waits for all that was done
+    /// with `from`, and both are undefined. Push it once for each former owner of the memory.
+    pub fn push_alias(&mut self, from: Resource, to: Resource) {
+        self.aliases.push((from, to));
+    }
+
+    /// Ends the pass and returns its index in the list.
+    pub fn end_pass(&mut self) -> usize {
+        self.ends.push(Ends {
+            uses: self.uses.len(),
+            discards: self.discards.len(),
+            aliases: self.aliases.len(),
+        });
+        self.ends.len() - 1
+    }
+
+    /// How many passes have ended.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether no pass has ended.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The pass with this index.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn pass(&self, index: usize) -> Pass<'_> {
+        let start = if index == 0 { Ends::default() } else { self.ends[index - 1] };
+        let end = self.ends[index];
+        Pass {
+            first_use: start.uses,
+            uses: &self.uses[start.uses..end.uses],
+            discards: &self.discards[start.discards..end.discards],
+            aliases: &self.aliases[start.aliases..end.aliases],
+        }
+    }
+
+    /// The passes in order.
+    pub fn iter(&self) -> impl Iterator<Item = Pass<'_>> {
+        (0..self.len()).map(|index| self.pass(index))
+    }
+
+    /// The pass that a use belongs to.
+    pub(super) fn pass_of(&self, usage: usize) -> usize {
+        self.ends.partition_point(|end| end.uses <= usage)
+    }
+
+    /// All uses of all passes.
+    pub(super) fn uses(&self) -> &[ResourceUse] {
+        &self.uses
+    }
+}

@@ -1,0 +1,392 @@
+//! The planner: declared uses in, the least barriers that make them safe out.
+//!
+//! A call walks its passes once, in order, over copies of the ledger's states (the [overlay](super::overlay)). It
+//! first resolves every use: its copy, its scope, and the next use of the same resource, so that looking ahead is a
+//! walk along a chain. Each pass then goes through four steps:
+//!
+//! 1. *Admit.* The runs under each use are isolated and marked with the use. A run that is already marked in this pass
+//!    has two uses, which must be compatible. What is read must be defined.
+//! 2. *Barriers.* Each run is compared with its uses, once, by the use that marked it first: [`super::fine`] range by
+//!    range, [`super::whole`] resource by resource. Layouts change here.
+//! 3. *Effects.* Each use leaves its trace: it becomes a reader, or the last write.
+//! 4. *Settle.* Discards take effect and equal neighbours join again.
+//!
+//! **Rules**, in one place:
+//! - A read waits for the last write unless that write is visible to exactly this stage and access. Reads never wait
+//!   for reads, except through a layout transition, which is a write of its own.
+//! - A write waits for the readers since the last write, by execution alone; without readers it waits for that write
+//!   and for its memory. It sees earlier contents if it reads them.
+//! - Only a change of layout is a texture barrier. It starts from `Undefined` when the old contents do not matter.
+//! - A barrier for a read also serves the later reads of the same call that would need it, up to the next write or
+//!   layout change of its range.
+//! - In one pass, overlapping uses must all read in one layout or all be storage writes; their scopes unite.
+//!
+//! **Atomicity.** A call that fails leaves the copies, the ledger and the plan as they were. Nothing reaches the ledger
+//! before [`Planner::commit`].
+
+use super::access::{Effect, Layout, ResourceUse, Scope};
+use super::batches::Plan;
+use super::extent::{Part, Resource};
+use super::ledger::Ledger;
+use super::overlay::{NONE, Overlay};
+use super::pairs::Pairs;
+use super::passes::PassList;
+use super::runs::State;
+use super::{fine, whole};
+use crate::plan::Access;
+
+/// How precisely dependencies are found. Layouts, definedness and conflicts are always exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum HazardMode {
+    /// By byte range and by subresource.
+    #[default]
+    Fine,
+    /// By whole resource, and without looking ahead: the reference that fine plans are compared with.
+    Conservative,
+}
+
+/// What an error is about, as an index into its pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Item {
+    /// A use.
+    Use(u32),
+    /// A discard.
+    Discard(u32),
+    /// An alias.
+    Alias(u32),
+}
+
+/// Why passes cannot be planned. Passes are indices into the list, uses are indices into their pass; who declared
+/// them knows the names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Two uses of one pass overlap and cannot hold at once.
+    #[error("pass {pass}: uses {first} and {second} conflict")]
+    Conflict {
+        /// The pass.
+        pass: u32,
+        /// The earlier use.
+        first: u32,
+        /// The later use.
+        second: u32,
+    },
+    /// Contents are read that nothing has written.
+    #[error("pass {pass}: use {usage} reads undefined contents: {part:?}")]
+    Undefined {
+        /// The pass.
+        pass: u32,
+        /// The use.
+        usage: u32,
+        /// The first part that is not defined.
+        part: Part,
+    },
+    /// A range reaches beyond its resource, or is an empty range of a texture.
+    #[error("pass {pass}: {item:?} is out of its resource's range")]
+    OutOfRange {
+        /// The pass.
+        pass: u32,
+        /// What was declared.
+        item: Item,
+    },
+    /// The ledger knows no such resource.
+    #[error("pass {pass}: {item:?} names a resource that is not there")]
+    Unknown {
+        /// The pass.
+        pass: u32,
+        /// What was declared.
+        item: Item,
+    },
+}
+
+/// A use, resolved.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Resolved {
+    /// Its entry in the overlay.
+    pub entry: u32,
+    /// The next use of the same resource in the list, or [`NONE`].
+    pub next: u32,
+    pub scope: Scope,
+    pub pairs: Pairs,
+    pub layout: Layout,
+    pub effect: Effect,
+}
+
+/// Plans passes against a ledger. One planner belongs to one ledger. See the [module](self).
+///
+/// ```ignore
+/// planner.plan(&ledger, &passes, &mut plan)?;      // as often as needed, before one commit
+/// for (index, pass) in recorded.iter().enumerate() {
+///     encoder.barriers(&backend, plan.batch(index));
+///     pass.record(&mut encoder);
+/// }
+/// match backend.submit(&mut encoders, ordinal) {
+///     Ok(()) => planner.commit(&mut ledger, ordinal),
+///     Err(_) => planner.discard(),
+/// }
+/// ```
+#[derive(Debug, Default)]
+pub struct Planner {
+    mode: HazardMode,
+    overlay: Overlay,
+    uses: Vec<Resolved>,
+    /// The serial of the next use; serials tell the uses of all calls apart until commit or discard.
+    serial: u32,
+}
+
+/// What the steps of one pass work on.
+pub(super) struct Context<'a> {
+    pub overlay: &'a mut Overlay,
+    pub uses: &'a [Resolved],
+    pub declared: &'a [ResourceUse],
+    pub plan: &'a mut Plan,
+    pub list: &'a PassList,
+    /// The pass, and where its uses begin and end.
+    pub pass: u32,
+    pub start: u32,
+    pub end: u32,
+    /// The serial of use zero.
+    pub base: u32,
+}
+
+impl Planner {
+    /// A planner with nothing planned.
+    pub fn new(mode: HazardMode) -> Self {
+        Self { mode, ..Self::default() }
+    }
+
+    /// How precisely it finds dependencies.
+    pub fn mode(&self) -> HazardMode {
+        self.mode
+    }
+
+    /// Changes how precisely it finds dependencies, from the next call on.
+    pub fn set_mode(&mut self, mode: HazardMode) {
+        self.mode = mode;
+    }
+
+    /// Whether nothing waits for [`commit`](Self::commit) or [`discard`](Self::discard).
+    pub fn is_idle(&self) -> bool {
+        self.overlay.is_empty()
+    }
+
+    /// Plans the passes after all that was planned since the last commit or discard, and appends a batch for each to
+    /// `plan`.
+    ///
+    /// # Errors
+    /// [`PlanError`], and then neither the planner nor the plan has changed.
+    pub fn plan(&mut self, ledger: &Ledger, passes: &PassList, plan: &mut Plan) -> Result<(), PlanError> {
+        let mark = plan.mark();
+        self.overlay.begin_call();
+        // Serial zero marks nothing.
+        self.serial = self.serial.max(1);
+        let result = self.resolve(ledger, passes).and_then(|()| self.walk(passes, plan));
+        self.serial += passes.uses().len() as u32;
+        if result.is_err() {
+            self.overlay.roll_back();
+            plan.truncate(mark);
+        }
+        result
+    }
+
+    /// Publishes everything planned to the ledger, as done by the submission with this ordinal.
+    pub fn commit(&mut self, ledger: &mut Ledger, ordinal: u64) {
+        self.overlay.commit(ledger, ordinal);
+        self.serial = 0;
+    }
+
+    /// Forgets everything planned.
+    pub fn discard(&mut self) {
+        self.overlay.forget();
+        self.serial = 0;
+    }
+
+    /// Finds every resource, checks every range, and links the uses of each resource.
+    fn resolve(&mut self, ledger: &Ledger, passes: &PassList) -> Result<(), PlanError> {
+        self.uses.clear();
+        for (index, pass) in passes.iter().enumerate() {
+            let pass_index = index as u32;
+            let unknown = |item| PlanError::Unknown { pass: pass_index, item };
+            let beyond = |item| PlanError::OutOfRange { pass: pass_index, item };
+            for (position, &(from, to)) in pass.aliases.iter().enumerate() {
+                for resource in [from, to] {
+                    let item = Item::Alias(position as u32);
+                    self.overlay.touch(ledger, resource).ok_or(unknown(item))?;
+                }
+            }
+            for (position, declared) in pass.uses.iter().enumerate() {
+                let item = Item::Use(position as u32);
+                let entry = self.overlay.touch(ledger, Resource::of(declared)).ok_or(unknown(item))?;
+                if !self.overlay.entry(entry).extent.contains(&Part::of(declared)) {
+                    return Err(beyond(item));
+                }
+                self.link(entry, declared);
+            }
+            for (position, (texture, range)) in pass.discards.iter().enumerate() {
+                let item = Item::Discard(position as u32);
+                let resource = Resource::Texture(texture.slot());
+                let entry = self.overlay.touch(ledger, resource).ok_or(unknown(item))?;
+                if !self.overlay.entry(entry).extent.contains(&Part::Subresources(*range)) {
+                    return Err(beyond(item));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, index: u32, declared: &ResourceUse) {
+        let this = self.uses.len() as u32;
+        let entry = self.overlay.entry(index);
+        if entry.head == NONE {
+            entry.head = this;
+        } else if let Some(last) = self.uses.get_mut(entry.tail as usize) {
+            last.next = this;
+        }
+        entry.tail = this;
+        let scope = declared.scope();
+        let layout = match declared {
+            ResourceUse::Buffer { .. } => Layout::Undefined,
+            ResourceUse::Texture { range, usage, .. } => usage.layout(range.aspects),
+        };
+        self.uses.push(Resolved {
+            entry: index,
+            next: NONE,
+            scope,
+            pairs: Pairs::of(scope),
+            layout,
+            effect: declared.effect(),
+        });
+    }
+
+    fn walk(&mut self, passes: &PassList, plan: &mut Plan) -> Result<(), PlanError> {
+        for (index, pass) in passes.iter().enumerate() {
+            let start = pass.first_use as u32;
+            let mut context = Context {
+                overlay: &mut self.overlay,
+                uses: &self.uses,
+                declared: passes.uses(),
+                plan: &mut *plan,
+                list: passes,
+                pass: index as u32,
+                start,
+                end: start + pass.uses.len() as u32,
+                base: self.serial,
+            };
+            context.hand_over(pass.aliases);
+            context.admit()?;
+            match self.mode {
+                HazardMode::Fine => fine::plan_pass(&mut context),
+                HazardMode::Conservative => whole::plan_pass(&mut context),
+            }
+            context.settle();
+            plan.close_batch();
+        }
+        Ok(())
+    }
+}
+
+impl Context<'_> {
+    /// The serial of a use.
+    pub(super) fn serial(&self, usage: u32) -> u32 {
+        self.base + usage
+    }
+
+    /// Gives memory to its next owners. The former owner keeps its dependencies, since it may have several heirs.
+    fn hand_over(&mut self, aliases: &[(Resource, Resource)]) {
+        for &(from, to) in aliases {
+            let (Some(from), Some(to)) = (self.overlay.find(from), self.overlay.find(to)) else { continue };
+            let mut source = Scope::NONE;
+            for index in [from, to] {
+                for run in self.overlay.entry(index).now.all() {
+                    source = source.union(run.state.source());
+                }
+            }
+            let former = self.overlay.entry(from);
+            former.written = true;
+            for run in former.now.all_mut() {
+                run.state.defined = false;
+                run.state.layout = Layout::Undefined;
+            }
+            let cells = former.extent.cells();
+            if cells > 0 {
+                former.now.coalesce(0, cells);
+            }
+            let heir = self.overlay.entry(to);
+            heir.written = true;
+            let cells = heir.extent.cells();
+            heir.now.reset(cells, State { write: source, ..State::FRESH });
+        }
+    }
+
+    /// Step 1: marks what the pass touches, and refuses what cannot be.
+    fn admit(&mut self) -> Result<(), PlanError> {
+        let first_serial = self.serial(self.start);
+        for index in self.start..self.end {
+            let usage = self.uses[index as usize];
+            let part = Part::of(&self.declared[index as usize]);
+            let serial = self.serial(index);
+            let entry = self.overlay.entry(usage.entry);
+            for (start, end) in entry.extent.intervals(part) {
+                let range = entry.now.isolate(start, end);
+                let mut from = start;
+                for run in &mut entry.now.all_mut()[range] {
+                    if run.mark >= first_serial {
+                        let other = run.mark - self.base;
+                        if !compatible(&self.uses[other as usize], &usage) {
+                            let first = other - self.start;
+                            let second = index - self.start;
+                            return Err(PlanError::Conflict { pass: self.pass, first, second });
+                        }
+                        run.shared = true;
+                    } else {
+                        run.mark = serial;
+                        run.shared = false;
+                    }
+                    if matches!(usage.effect, Effect::Read | Effect::ReadWrite) && !run.state.defined {
+                        let mut undefined = None;
+                        entry.extent.parts(from, run.end, |part| undefined = undefined.or(Some(part)));
+                        let part = undefined.unwrap_or(part);
+                        return Err(PlanError::Undefined {
+                            pass: self.pass,
+                            usage: index - self.start,
+                            part,
+                        });
+                    }
+                    from = run.end;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Step 4: discards, and equal neighbours.
+    fn settle(&mut self) {
+        let pass = self.list.pass(self.pass as usize);
+        for (texture, range) in pass.discards {
+            let Some(index) = self.overlay.find(Resource::Texture(texture.slot())) else { continue };
+            let entry = self.overlay.entry(index);
+            entry.written = true;
+            for (start, end) in entry.extent.intervals(Part::Subresources(*range)) {
+                let runs = entry.now.isolate(start, end);
+                for run in &mut entry.now.all_mut()[runs] {
+                    run.state.defined = false;
+                }
+                entry.now.coalesce(start, end);
+            }
+        }
+        for index in self.start..self.end {
+            let entry = self.overlay.entry(self.uses[index as usize].entry);
+            for (start, end) in entry.extent.intervals(Part::of(&self.declared[index as usize])) {
+                entry.now.coalesce(start, end);
+            }
+        }
+    }
+}
+
+/// Whether two overlapping uses can hold in one pass: reads in one layout, or storage writes.
+fn compatible(a: &Resolved, b: &Resolved) -> bool {
+    let storage = |usage: &Resolved| {
+        usage.effect == Effect::Write && usage.scope.access.contains(Access::STORAGE_WRITE)
+    };
+    let reads = a.effect == Effect::Read && b.effect == Effect::Read;
+    a.layout == b.layout && (reads || (storage(a) && storage(b)))
+}

@@ -1,0 +1,219 @@
+//! Barriers by whole resource: the reference that fine planning is compared with.
+//!
+//! Every use counts as a use of all of its resource, and all uses that a pass makes of a resource count as one. What
+//! must be waited for is therefore a single answer per resource, written to all of its runs. Nothing looks ahead.
+//!
+//! Only dependencies are widened. A layout change, a discard and definedness keep their exact range: a texture whose
+//! mips are read and written in one pass has no single layout, and widening a transition from `Undefined` would
+//! destroy contents. So data stays the same, and any order that fine planning demands of two uses is demanded here too.
+
+use super::access::{Access, Effect, Layout, Scope, Stages};
+use super::barrier::TextureBarrier;
+use super::batches::{BarrierIndex, Hazard, Reason};
+use super::extent::{Part, Resource};
+use super::overlay::NONE;
+use super::pairs::Pairs;
+use super::planner::Context;
+use super::reasons;
+use super::runs::State;
+
+/// Plans the barriers and effects of the context's pass.
+pub(super) fn plan_pass(context: &mut Context<'_>) {
+    let pass = context.serial(context.start);
+    for index in context.start..context.end {
+        let entry = context.overlay.entry(context.uses[index as usize].entry);
+        if entry.pass != pass {
+            entry.pass = pass;
+            plan_resource(context, index);
+        }
+    }
+}
+
+/// What a pass does with a resource, all uses taken together.
+struct Together {
+    scope: Scope,
+    writes: bool,
+    readers: Stages,
+}
+
+/// Plans one resource, from its first use in the pass.
+fn plan_resource(context: &mut Context<'_>, first: u32) {
+    let before = widened(context, first);
+    let together = together(context, first);
+    let src = Scope::new(before.write.stages | before.readers, before.write.access);
+
+    let waits = !src.stages.is_empty();
+    let unseen = |pairs: Pairs| !before.write.stages.is_empty() && !before.visible.contains(pairs);
+    let mut served = Pairs::NONE;
+    each_use(context, first, |context, at| {
+        let usage = context.uses[at as usize];
+        if waits && (together.writes || unseen(usage.pairs)) {
+            served = served.union(usage.pairs);
+            context.plan.push_memory(src, usage.scope);
+            let part = Part::of(&context.declared[at as usize]);
+            explain(context, at, &before, part, BarrierIndex::Memory(0), src, usage.scope);
+        }
+    });
+    let mut handed = Stages::empty();
+    each_use(context, first, |context, at| handed |= transitions(context, at, &before, src));
+
+    // The dependency state of the whole resource after the pass. Reads in a writing pass are part of the write, so
+    // that readers always follow the write.
+    let gpu = together.scope.stages - Stages::HOST;
+    let after = if together.writes {
+        State {
+            write: Scope::new(gpu | handed, together.scope.access.writes()),
+            visible: Pairs::NONE,
+            readers: Stages::empty(),
+            ..before
+        }
+    } else if !handed.is_empty() {
+        let write = Scope::new(before.write.stages | handed, before.write.access);
+        State { write, visible: Pairs::NONE, readers: together.readers, ..before }
+    } else {
+        let visible = before.visible.union(served);
+        State { visible, readers: before.readers | together.readers, ..before }
+    };
+    let entry = context.overlay.entry(context.uses[first as usize].entry);
+    entry.written |= together.writes;
+    for run in entry.now.all_mut() {
+        let state = &mut run.state;
+        (state.write, state.visible, state.readers) = (after.write, after.visible, after.readers);
+    }
+    let cells = entry.extent.cells();
+    each_use(context, first, define);
+    if cells > 0 {
+        context.overlay.entry(context.uses[first as usize].entry).now.coalesce(0, cells);
+    }
+}
+
+/// The dependency state of all runs as one.
+fn widened(context: &mut Context<'_>, first: u32) -> State {
+    let entry = context.overlay.entry(context.uses[first as usize].entry);
+    let mut all = State { visible: Pairs::of(Scope::new(Stages::all(), Access::all())), ..State::FRESH };
+    for run in entry.now.all() {
+        all.write = all.write.union(run.state.write);
+        all.readers |= run.state.readers;
+        if !run.state.write.stages.is_empty() {
+            all.visible = all.visible.intersection(run.state.visible);
+        }
+    }
+    if all.write.stages.is_empty() {
+        all.visible = Pairs::NONE;
+    }
+    all
+}
+
+fn together(context: &mut Context<'_>, first: u32) -> Together {
+    let mut all = Together { scope: Scope::NONE, writes: false, readers: Stages::empty() };
+    each_use(context, first, |context, at| {
+        let usage = &context.uses[at as usize];
+        all.scope = all.scope.union(usage.scope);
+        all.writes |= usage.effect.writes();
+        if usage.effect == Effect::Read {
+            all.readers |= usage.scope.stages - Stages::HOST;
+        }
+    });
+    all
+}
+
+/// Calls for every use that the pass makes of the resource, from the first.
+fn each_use(context: &mut Context<'_>, first: u32, mut each: impl FnMut(&mut Context<'_>, u32)) {
+    let mut at = first;
+    while at != NONE && at < context.end {
+        each(context, at);
+        at = context.uses[at as usize].next;
+    }
+}
+
+/// Emits the layout changes of a use, and returns the stages that they were handed to.
+fn transitions(context: &mut Context<'_>, at: u32, before: &State, src: Scope) -> Stages {
+    let usage = context.uses[at as usize];
+    let part = Part::of(&context.declared[at as usize]);
+    let entry = context.overlay.entry(usage.entry);
+    let (resource, extent) = (entry.resource, entry.extent);
+    let Resource::Texture(texture) = resource else { return Stages::empty() };
+    let mut handed = Stages::empty();
+    for (start, end) in extent.intervals(part) {
+        let mut from = start;
+        for position in context.overlay.entry(usage.entry).now.isolate(start, end) {
+            let run = context.overlay.entry(usage.entry).now.all()[position];
+            if run.state.layout != usage.layout {
+                // A transition serves every use of the run in this pass.
+                let mut dst = Scope::NONE;
+                each_use(context, at, |context, other| {
+                    let declared = Part::of(&context.declared[other as usize]);
+                    if other == at || extent.overlap(from, run.end, declared) {
+                        dst = dst.union(context.uses[other as usize].scope);
+                    }
+                });
+                if dst.stages.is_empty() {
+                    dst.stages = src.stages;
+                }
+                handed |= dst.stages;
+                let keeps = usage.effect.keeps() && run.state.defined;
+                let old = if keeps { run.state.layout } else { Layout::Undefined };
+                extent.parts(from, run.end, |part| {
+                    let Part::Subresources(range) = part else { return };
+                    let new = usage.layout;
+                    context.plan.push_texture(TextureBarrier { texture, range, src, dst, old, new });
+                    explain(context, at, before, part, BarrierIndex::Texture(0), src, dst);
+                });
+                context.overlay.entry(usage.entry).now.all_mut()[position].state.layout = usage.layout;
+            }
+            from = run.end;
+        }
+    }
+    handed
+}
+
+/// Marks what a use wrote as defined.
+fn define(context: &mut Context<'_>, at: u32) {
+    let usage = context.uses[at as usize];
+    if !usage.effect.writes() {
+        return;
+    }
+    let part = Part::of(&context.declared[at as usize]);
+    let entry = context.overlay.entry(usage.entry);
+    for (start, end) in entry.extent.intervals(part) {
+        let range = entry.now.isolate(start, end);
+        for run in &mut entry.now.all_mut()[range] {
+            run.state.defined = true;
+        }
+    }
+}
+
+fn explain(
+    context: &mut Context<'_>,
+    at: u32,
+    before: &State,
+    part: Part,
+    barrier: BarrierIndex,
+    src: Scope,
+    dst: Scope,
+) {
+    if !context.plan.wants_reasons() {
+        return;
+    }
+    let usage = context.uses[at as usize];
+    let resource = Resource::of(&context.declared[at as usize]);
+    let hazard = match barrier {
+        BarrierIndex::Memory(_) => reasons::hazard(before, usage.effect, false),
+        BarrierIndex::Texture(_) if before.write.stages.is_empty() && before.readers.is_empty() => {
+            Hazard::Init
+        }
+        BarrierIndex::Texture(_) => reasons::hazard(before, usage.effect, true),
+    };
+    let everything = match part {
+        Part::Bytes { .. } => Part::Bytes { offset: 0, size: u64::MAX / 2 },
+        Part::Subresources(_) => {
+            let mut whole = part;
+            let extent = context.overlay.entry(usage.entry).extent;
+            extent.parts(0, extent.cells(), |part| whole = part);
+            whole
+        }
+    };
+    let previous = reasons::previous(context, at, everything, hazard);
+    let usage = at - context.start;
+    context.plan.push_reason(Reason { barrier, resource, part, hazard, previous, usage, src, dst });
+}

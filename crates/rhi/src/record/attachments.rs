@@ -1,0 +1,297 @@
+//! Attachments of a raster pass: checked against each other, declared to the planner, resolved for the backend.
+
+use arrayvec::ArrayVec;
+
+use crate::backend::{
+    ClearValue, NativeAspect, NativeColor, NativeDepthStencil, NativeLoad, NativeRenderPass, StoreOp,
+};
+use crate::caps::Capabilities;
+use crate::error::{Result, invalid, state, unsupported};
+use crate::handle::TextureView;
+use crate::plan::{Aspects, PassList, ResourceUse, TextureRange, TextureUse};
+use crate::registry::{Registry, TextureViewRecord};
+use crate::types::{ShaderStages, TextureFormat, TextureSampleType, TextureUsages};
+
+/// What happens to one aspect of a depth-stencil attachment.
+pub type AspectOps<T> = NativeAspect<T>;
+
+impl<T> NativeAspect<T> {
+    /// Cleared and kept.
+    pub const fn clear(value: T) -> Self {
+        Self { load: NativeLoad::Clear(value), store: StoreOp::Store, read_only: false }
+    }
+
+    /// Loaded and kept.
+    pub const fn load() -> Self {
+        Self { load: NativeLoad::Load, store: StoreOp::Store, read_only: false }
+    }
+
+    /// Tested but not written; the pass may sample it too.
+    pub const fn read_only() -> Self {
+        Self { load: NativeLoad::Load, store: StoreOp::Store, read_only: true }
+    }
+
+    /// The same, with the contents undefined after the pass.
+    pub fn discarded(self) -> Self {
+        Self { store: StoreOp::Discard, ..self }
+    }
+}
+
+/// A color attachment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ColorAttachment {
+    /// A view of one mip, with usage `RENDER_ATTACHMENT`.
+    pub view: TextureView,
+    /// At the beginning. A clear value must be of the format's class.
+    pub load: NativeLoad<ClearValue>,
+    /// At the end.
+    pub store: StoreOp,
+}
+
+/// A depth-stencil attachment. Exactly the aspects that the format has are given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DepthStencilAttachment {
+    /// A view of one mip with all aspects, with usage `RENDER_ATTACHMENT`.
+    pub view: TextureView,
+    /// The depth aspect.
+    pub depth: Option<AspectOps<f32>>,
+    /// The stencil aspect.
+    pub stencil: Option<AspectOps<u32>>,
+}
+
+/// Describes a raster pass.
+#[derive(Debug, Clone, Copy)]
+pub struct RenderPassDesc<'a> {
+    /// The name in errors, reports and captures.
+    pub label: &'a str,
+    /// Color attachments by index; `None` leaves a gap.
+    pub colors: &'a [Option<ColorAttachment>],
+    /// The depth-stencil attachment.
+    pub depth_stencil: Option<DepthStencilAttachment>,
+    /// Every other use of a tracked resource in the pass. Attachments are declared by being attached.
+    pub uses: &'a [ResourceUse],
+}
+
+fn color_use(load: &NativeLoad<ClearValue>) -> TextureUse {
+    TextureUse::Color { load: matches!(load, NativeLoad::Load) }
+}
+
+/// The uses of a depth-stencil attachment, aspect by aspect, with whether each is stored.
+fn aspect_uses(attachment: &DepthStencilAttachment) -> ArrayVec<(Aspects, TextureUse, bool), 2> {
+    fn one<T>(ops: &AspectOps<T>) -> (TextureUse, bool) {
+        if ops.read_only {
+            return (TextureUse::DepthStencilReadOnly(ShaderStages::NONE), true);
+        }
+        let load = matches!(ops.load, NativeLoad::Load);
+        (TextureUse::DepthStencil { load }, ops.store == StoreOp::Store)
+    }
+    let depth = attachment.depth.as_ref().map(|ops| (Aspects::DEPTH, one(ops)));
+    let stencil = attachment.stencil.as_ref().map(|ops| (Aspects::STENCIL, one(ops)));
+    depth.into_iter().chain(stencil).map(|(aspect, (usage, stored))| (aspect, usage, stored)).collect()
+}
+
+/// Declares the attachments of a pass to the planner.
+pub(crate) fn declare(registry: &Registry, desc: &RenderPassDesc<'_>, passes: &mut PassList) -> Result<()> {
+    let mut push =
+        |view: TextureView, aspects: Option<Aspects>, usage: TextureUse, stored: bool| -> Result<()> {
+            let record = view_record(registry, view, desc.label)?;
+            let Some(texture) = registry.textures.handle_at(record.texture) else {
+                let found = format!("the texture of view \"{}\" was destroyed", record.label);
+                return Err(state(
+                    format!("pass \"{}\"", desc.label),
+                    "attachments whose texture is alive",
+                    found,
+                ));
+            };
+            let range = TextureRange { aspects: aspects.unwrap_or(record.range.aspects), ..record.range };
+            passes.push_use(ResourceUse::Texture { texture, range, usage });
+            if !stored {
+                passes.push_discard(texture, range);
+            }
+            Ok(())
+        };
+    for color in desc.colors.iter().flatten() {
+        push(color.view, None, color_use(&color.load), color.store == StoreOp::Store)?;
+    }
+    if let Some(attachment) = &desc.depth_stencil {
+        for (aspect, usage, stored) in aspect_uses(attachment) {
+            push(attachment.view, Some(aspect), usage, stored)?;
+        }
+    }
+    for usage in desc.uses {
+        super::check_use(registry, usage, desc.label)?;
+    }
+    Ok(())
+}
+
+fn view_record<'r>(registry: &'r Registry, view: TextureView, label: &str) -> Result<&'r TextureViewRecord> {
+    registry.views.check(view, || format!("pass \"{label}\""))
+}
+
+/// A pass with everything checked and resolved.
+#[derive(Debug)]
+pub(crate) struct ResolvedPass {
+    pub colors: ArrayVec<Option<NativeColor>, 8>,
+    pub formats: ArrayVec<Option<TextureFormat>, 8>,
+    pub depth_stencil: Option<NativeDepthStencil>,
+    pub depth_format: Option<TextureFormat>,
+    pub extent: (u32, u32),
+    pub layers: u32,
+    pub samples: u32,
+    pub limit: u32,
+}
+
+impl ResolvedPass {
+    pub(crate) fn native<'a>(&'a self, label: &'a str) -> NativeRenderPass<'a> {
+        NativeRenderPass {
+            label,
+            extent: self.extent,
+            layers: self.layers,
+            colors: &self.colors,
+            depth_stencil: self.depth_stencil,
+        }
+    }
+
+    fn join(&mut self, view: &TextureViewRecord, first: &mut bool, what: &dyn Fn() -> String) -> Result<()> {
+        if !view.usage.contains(TextureUsages::RENDER_ATTACHMENT) {
+            let found = format!(
+                "view \"{}\" with {:?}, {:?} and {} mips",
+                view.label, view.usage, view.dimension, view.range.mips
+            );
+            return Err(invalid(what(), "attachments", "2D views of one mip with RENDER_ATTACHMENT", found));
+        }
+        let extent = (view.extent.width, view.extent.height);
+        if std::mem::replace(first, false) {
+            self.extent = extent;
+            self.layers = view.range.layers;
+            self.samples = view.samples;
+        } else if self.extent != extent || self.layers != view.range.layers || self.samples != view.samples {
+            let show = |extent: (u32, u32), layers, samples| {
+                format!("{}x{}, {layers} layers, {samples} samples", extent.0, extent.1)
+            };
+            let expected = format!("attachments of {}", show(self.extent, self.layers, self.samples));
+            let found =
+                format!("{} of view \"{}\"", show(extent, view.range.layers, view.samples), view.label);
+            return Err(invalid(what(), "attachments", expected, found));
+        }
+        Ok(())
+    }
+}
+
+/// Checks the attachments of a pass and resolves them for the backend.
+pub(crate) fn resolve(
+    registry: &Registry,
+    capabilities: &Capabilities,
+    desc: &RenderPassDesc<'_>,
+) -> Result<ResolvedPass> {
+    let what = || format!("pass \"{}\"", desc.label);
+    let most = capabilities.limits.max_color_attachments.min(8);
+    if desc.colors.len() > most as usize {
+        let detail = format!("{} requested, {most} available", desc.colors.len());
+        return Err(unsupported(what(), "limit max_color_attachments", detail));
+    }
+    let mut pass = ResolvedPass {
+        colors: ArrayVec::new(),
+        formats: ArrayVec::new(),
+        depth_stencil: None,
+        depth_format: None,
+        extent: (0, 0),
+        layers: 0,
+        samples: 1,
+        limit: capabilities.limits.max_texture_dimension_2d,
+    };
+    let mut first = true;
+    for color in desc.colors {
+        let Some(color) = color else {
+            pass.colors.push(None);
+            pass.formats.push(None);
+            continue;
+        };
+        let view = view_record(registry, color.view, desc.label)?;
+        pass.join(view, &mut first, &what)?;
+        if view.format.is_depth_stencil_format() {
+            let found = format!("{:?} of view \"{}\"", view.format, view.label);
+            return Err(invalid(what(), "colors", "a color format", found));
+        }
+        if let NativeLoad::Clear(value) = color.load {
+            check_clear(value, view, what)?;
+        }
+        pass.colors.push(Some(NativeColor { view: color.view.slot(), load: color.load, store: color.store }));
+        pass.formats.push(Some(view.format));
+    }
+    if let Some(attachment) = &desc.depth_stencil {
+        let view = view_record(registry, attachment.view, desc.label)?;
+        pass.join(view, &mut first, &what)?;
+        let mut given = Aspects::empty();
+        given.set(Aspects::DEPTH, attachment.depth.is_some());
+        given.set(Aspects::STENCIL, attachment.stencil.is_some());
+        if given != view.range.aspects || !view.format.is_depth_stencil_format() {
+            let expected = format!("operations for exactly {:?} of {:?}", view.range.aspects, view.format);
+            return Err(invalid(what(), "depth_stencil", expected, format!("{given:?}")));
+        }
+        let contradicts = attachment.depth.is_some_and(|ops| read_only_writes(&ops))
+            || attachment.stencil.is_some_and(|ops| read_only_writes(&ops));
+        if contradicts {
+            let expected = "a read-only aspect that is loaded and kept";
+            return Err(invalid(what(), "depth_stencil", expected, "one that is cleared or discarded"));
+        }
+        if let Some(NativeLoad::Clear(depth)) = attachment.depth.map(|ops| ops.load)
+            && !(0.0..=1.0).contains(&depth)
+        {
+            return Err(invalid(what(), "depth_stencil.depth.load", "a depth from 0 to 1", depth));
+        }
+        pass.depth_stencil = Some(NativeDepthStencil {
+            view: attachment.view.slot(),
+            depth: attachment.depth,
+            stencil: attachment.stencil,
+        });
+        pass.depth_format = Some(view.format);
+    }
+    if first {
+        return Err(invalid(what(), "attachments", "at least one attachment", "none"));
+    }
+    Ok(pass)
+}
+
+fn read_only_writes<T>(ops: &AspectOps<T>) -> bool {
+    ops.read_only && (!matches!(ops.load, NativeLoad::Load) || ops.store == StoreOp::Discard)
+}
+
+/// Clear values are exact: the class must be the format's, and integers must fit its channels.
+fn check_clear(value: ClearValue, view: &TextureViewRecord, what: impl Fn() -> String) -> Result<()> {
+    let class = match view.format.sample_type(None, None) {
+        Some(TextureSampleType::Uint) => "Uint",
+        Some(TextureSampleType::Sint) => "Sint",
+        _ => "Float",
+    };
+    let error = |expected: String| {
+        invalid(
+            what(),
+            "colors.load",
+            expected,
+            format!("{value:?} for {:?} of view \"{}\"", view.format, view.label),
+        )
+    };
+    let channels = u32::from(view.format.components()).max(1);
+    let bits = view.format.block_copy_size(None).unwrap_or(4) * 8 / channels;
+    match (value, class) {
+        (ClearValue::Float(_), "Float") => Ok(()),
+        (ClearValue::Uint(values), "Uint") => {
+            let most = if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
+            if view.format != TextureFormat::Rgb10a2Uint
+                && values.iter().take(channels as usize).any(|v| *v > most)
+            {
+                return Err(error(format!("values up to {most}")));
+            }
+            Ok(())
+        }
+        (ClearValue::Sint(values), "Sint") => {
+            let most = if bits >= 32 { i32::MAX } else { (1 << (bits - 1)) - 1 };
+            if values.iter().take(channels as usize).any(|v| *v > most || *v < -most - 1) {
+                return Err(error(format!("values from {} to {most}", -most - 1)));
+            }
+            Ok(())
+        }
+        _ => Err(error(format!("a {class} clear value"))),
+    }
+}

@@ -1,0 +1,571 @@
+//! Raster passes: state, draws, and the checks that each draw needs and no more.
+
+use crate::backend::{Backend, BoundBuffer, Dirty, Draw, Encoder, MAX_VERTEX_BUFFERS};
+use crate::caps::Features;
+use crate::desc::BufferSlice;
+use crate::error::{Error, Result, invalid, state, unsupported};
+use crate::handle::{BindGroup, Buffer, RenderPipeline};
+use crate::plan::{BufferUse, ResourceUse};
+use crate::record::attachments::ResolvedPass;
+use crate::record::bind::Bindings;
+use crate::record::compute::{indirect, tracked_buffer};
+use crate::registry::{Registry, RenderPipelineRecord};
+use crate::types::{BufferUsages, IndexFormat};
+
+/// Records draws. A mistake is kept and answered at the pass's end; later commands are ignored.
+#[derive(Debug)]
+pub struct RenderPass<'p, B: Backend> {
+    backend: &'p B,
+    encoder: &'p mut B::Encoder,
+    bindings: Bindings<'p>,
+    target: &'p ResolvedPass,
+    pipeline: Option<(RenderPipeline, &'p RenderPipelineRecord)>,
+    bound_vertex_buffers: u32,
+    index_bound: bool,
+    /// Vertices and instances that the bound buffers hold for the pipeline, when `counted`.
+    vertices: u64,
+    instances: u64,
+    counted: bool,
+    /// The scissor or viewport is empty: draws are checked and then dropped.
+    empty_scissor: bool,
+    empty_viewport: bool,
+    labels: u32,
+}
+
+impl<'p, B: Backend> RenderPass<'p, B> {
+    pub(super) fn new(
+        registry: &'p Registry,
+        backend: &'p B,
+        encoder: &'p mut B::Encoder,
+        declared: &'p [ResourceUse],
+        label: &'p str,
+        target: &'p ResolvedPass,
+    ) -> Self {
+        let mut bindings = Bindings::new(registry, declared, label);
+        let (width, height) = target.extent;
+        bindings.state.viewport = [0.0, 0.0, width as f32, height as f32, 0.0, 1.0];
+        bindings.state.scissor = [0, 0, width, height];
+        bindings.dirty = Dirty::VIEWPORT | Dirty::SCISSOR | Dirty::BLEND_CONSTANT | Dirty::STENCIL_REFERENCE;
+        Self {
+            backend,
+            encoder,
+            bindings,
+            target,
+            pipeline: None,
+            bound_vertex_buffers: 0,
+            index_bound: false,
+            vertices: 0,
+            instances: 0,
+            counted: false,
+            empty_scissor: false,
+            empty_viewport: false,
+            labels: 0,
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Result<()> {
+        close_labels::<B>(self.backend, self.encoder, &mut self.labels, &mut self.bindings);
+        match self.bindings.mistake {
+            None => Ok(()),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// The first mistake so far; the pass will answer it.
+    pub fn mistake(&self) -> Option<&Error> {
+        self.bindings.mistake.as_ref()
+    }
+
+    /// Width and height of the attachments.
+    pub fn extent(&self) -> (u32, u32) {
+        self.target.extent
+    }
+
+    /// Sets the pipeline of the following draws.
+    #[inline]
+    pub fn set_pipeline(&mut self, pipeline: RenderPipeline) {
+        if self.pipeline.is_some_and(|(current, _)| current == pipeline) || self.bindings.mistake.is_some() {
+            return;
+        }
+        if let Err(error) = self.try_set_pipeline(pipeline) {
+            self.bindings.fail(error);
+        }
+    }
+
+    fn try_set_pipeline(&mut self, pipeline: RenderPipeline) -> Result<()> {
+        let Some(record) = self.bindings.registry.render_pipelines.get(pipeline) else {
+            let what = self.bindings.what("set_pipeline");
+            return Err(self.bindings.registry.render_pipelines.problem(pipeline, what));
+        };
+        let target = self.target;
+        // Trailing gaps do not matter: a pipeline with fewer targets than the pass has is another layout natively.
+        if record.colors != target.formats
+            || record.depth_stencil != target.depth_format
+            || record.samples != target.samples
+        {
+            let show = |colors: &[Option<crate::types::TextureFormat>], depth, samples| {
+                format!("colors {colors:?}, depth-stencil {depth:?}, {samples} samples")
+            };
+            let what = self.bindings.what(&format!("set_pipeline of \"{}\"", record.label));
+            let expected = show(&target.formats, target.depth_format, target.samples);
+            return Err(invalid(
+                what,
+                "targets",
+                expected,
+                show(&record.colors, record.depth_stencil, record.samples),
+            ));
+        }
+        if let Some(attachment) = &target.depth_stencil {
+            let depth = record.writes_depth && attachment.depth.is_some_and(|ops| ops.read_only);
+            let stencil = record.writes_stencil && attachment.stencil.is_some_and(|ops| ops.read_only);
+            if depth || stencil {
+                let what = self.bindings.what(&format!("set_pipeline of \"{}\"", record.label));
+                let aspect = if depth { "depth" } else { "stencil" };
+                let expected = format!("no {aspect} writes: the aspect is read-only in this pass");
+                return Err(invalid(what, "depth_stencil", expected, format!("{aspect} writes")));
+            }
+        }
+        self.pipeline = Some((pipeline, record));
+        self.bindings.set_pipeline(pipeline.slot(), &record.interface);
+        self.counted = false;
+        Ok(())
+    }
+
+    /// Binds a group with its dynamic offsets, in binding order.
+    #[inline]
+    pub fn set_bind_group(&mut self, index: u32, group: BindGroup, offsets: &[u32]) {
+        self.bindings.set_group(index, group, offsets);
+    }
+
+    /// Sets bytes of immediates; offset and length are multiples of four.
+    pub fn set_immediates(&mut self, offset: u32, data: &[u8]) {
+        self.bindings.set_immediates(offset, data);
+    }
+
+    /// Binds vertices at a slot.
+    #[inline]
+    pub fn set_vertex_buffer(&mut self, index: u32, slice: BufferSlice) {
+        if self.bindings.mistake.is_some() {
+            return;
+        }
+        if let Err(error) = self.try_set_vertex_buffer(index, slice) {
+            self.bindings.fail(error);
+        }
+    }
+
+    fn try_set_vertex_buffer(&mut self, index: u32, slice: BufferSlice) -> Result<()> {
+        if index as usize >= MAX_VERTEX_BUFFERS {
+            let detail = format!("slot {index} requested, {MAX_VERTEX_BUFFERS} available");
+            let what = self.bindings.what("set_vertex_buffer");
+            return Err(unsupported(what, "limit max_vertex_buffers", detail));
+        }
+        let bound =
+            self.checked_slice(slice, BufferUsages::VERTEX, BufferUse::Vertex, 4, "set_vertex_buffer")?;
+        let current = &mut self.bindings.state.vertex_buffers[index as usize];
+        let bit = 1 << index;
+        if self.bound_vertex_buffers & bit != 0 {
+            let same =
+                current.slot == bound.slot && current.offset == bound.offset && current.size == bound.size;
+            if same {
+                return Ok(());
+            }
+        }
+        *current = bound;
+        self.bound_vertex_buffers |= bit;
+        self.bindings.state.dirty_vertex_buffers |= bit;
+        self.bindings.dirty |= Dirty::VERTEX_BUFFERS;
+        self.counted = false;
+        Ok(())
+    }
+
+    /// Binds indices.
+    #[inline]
+    pub fn set_index_buffer(&mut self, slice: BufferSlice, format: IndexFormat) {
+        if self.bindings.mistake.is_some() {
+            return;
+        }
+        let alignment = index_bytes(format);
+        match self.checked_slice(slice, BufferUsages::INDEX, BufferUse::Index, alignment, "set_index_buffer")
+        {
+            Ok(bound) => {
+                let state = &mut self.bindings.state;
+                let current = state.index_buffer;
+                let same = self.index_bound
+                    && state.index_format == format
+                    && current.slot == bound.slot
+                    && current.offset == bound.offset
+                    && current.size == bound.size;
+                if !same {
+                    state.index_buffer = bound;
+                    state.index_format = format;
+                    self.index_bound = true;
+                    self.bindings.dirty |= Dirty::INDEX_BUFFER;
+                }
+            }
+            Err(error) => self.bindings.fail(error),
+        }
+    }
+
+    fn checked_slice(
+        &self,
+        slice: BufferSlice,
+        needed: BufferUsages,
+        usage: BufferUse,
+        alignment: u64,
+        call: &str,
+    ) -> Result<BoundBuffer> {
+        let BufferSlice { buffer, offset, size } = slice;
+        let bindings = &self.bindings;
+        let Some(record) = bindings.registry.buffers.get(buffer) else {
+            return Err(bindings.registry.buffers.problem(buffer, bindings.what(call)));
+        };
+        if !record.usage.contains(needed) {
+            let found = format!("{:?} of \"{}\"", record.usage, record.label);
+            return Err(invalid(bindings.what(call), "buffer", format!("usage {needed:?}"), found));
+        }
+        if !offset.is_multiple_of(alignment) {
+            return Err(invalid(bindings.what(call), "offset", format!("a multiple of {alignment}"), offset));
+        }
+        if offset.checked_add(size).is_none_or(|end| end > record.size) {
+            let expected = format!("a range within the {} bytes of \"{}\"", record.size, record.label);
+            return Err(invalid(
+                bindings.what(call),
+                "slice",
+                expected,
+                format!("{size} bytes from {offset}"),
+            ));
+        }
+        tracked_buffer(bindings, record, ResourceUse::Buffer { buffer, offset, size, usage }, call)?;
+        Ok(BoundBuffer { slot: buffer.slot(), offset, size })
+    }
+
+    /// Sets the viewport in pixels from the top left; depth goes from `depth.0` to `depth.1`.
+    ///
+    /// The rectangle may reach beyond the attachments, by up to twice the largest texture size; nothing is drawn
+    /// outside them. Depths lie in 0 to 1, the first not above the second; equal ones are legal.
+    pub fn set_viewport(&mut self, x: f32, y: f32, width: f32, height: f32, depth: (f32, f32)) {
+        if self.bindings.mistake.is_some() {
+            return;
+        }
+        let most = self.target.limit as f32;
+        let sides = (0.0..=most).contains(&width) && (0.0..=most).contains(&height);
+        let bounds = -2.0 * most..=2.0 * most - 1.0;
+        let placed = bounds.contains(&x)
+            && bounds.contains(&y)
+            && bounds.contains(&(x + width))
+            && bounds.contains(&(y + height));
+        if !sides || !placed {
+            let expected = format!("sides of 0 to {most} within {} to {}", -2.0 * most, 2.0 * most - 1.0);
+            let found = format!("{width}x{height} at {x},{y}");
+            let error = invalid(self.bindings.what("set_viewport"), "viewport", expected, found);
+            return self.bindings.fail(error);
+        }
+        let unit = 0.0..=1.0;
+        if !unit.contains(&depth.0) || !unit.contains(&depth.1) || depth.0 > depth.1 {
+            let found = format!("{} to {}", depth.0, depth.1);
+            let expected = "0 <= minimum <= maximum <= 1";
+            let error = invalid(self.bindings.what("set_viewport"), "depth", expected, found);
+            return self.bindings.fail(error);
+        }
+        self.empty_viewport = width == 0.0 || height == 0.0;
+        let viewport = [x, y, width, height, depth.0, depth.1];
+        if self.bindings.state.viewport != viewport {
+            self.bindings.state.viewport = viewport;
+            self.bindings.dirty |= Dirty::VIEWPORT;
+        }
+    }
+
+    /// Sets the scissor in pixels from the top left. It lies within the attachments; an empty one draws nothing.
+    pub fn set_scissor(&mut self, x: u32, y: u32, width: u32, height: u32) {
+        if self.bindings.mistake.is_some() {
+            return;
+        }
+        let (target_width, target_height) = self.target.extent;
+        let inside = x.checked_add(width).is_some_and(|end| end <= target_width)
+            && y.checked_add(height).is_some_and(|end| end <= target_height);
+        if !inside {
+            let expected = format!("a rectangle within {target_width}x{target_height}");
+            let found = format!("{width}x{height} at {x},{y}");
+            let error = invalid(self.bindings.what("set_scissor"), "scissor", expected, found);
+            return self.bindings.fail(error);
+        }
+        self.empty_scissor = width == 0 || height == 0;
+        let scissor = [x, y, width, height];
+        if self.bindings.state.scissor != scissor {
+            self.bindings.state.scissor = scissor;
+            self.bindings.dirty |= Dirty::SCISSOR;
+        }
+    }
+
+    /// Sets the constant of blend factors that name it.
+    pub fn set_blend_constant(&mut self, color: [f32; 4]) {
+        self.bindings.state.blend_constant = color;
+        self.bindings.dirty |= Dirty::BLEND_CONSTANT;
+    }
+
+    /// Sets the reference of stencil tests.
+    pub fn set_stencil_reference(&mut self, reference: u32) {
+        if self.bindings.state.stencil_reference != reference {
+            self.bindings.state.stencil_reference = reference;
+            self.bindings.dirty |= Dirty::STENCIL_REFERENCE;
+        }
+    }
+
+    /// Draws vertices. Nothing is drawn when there are no vertices or no instances.
+    #[inline]
+    pub fn draw(&mut self, vertices: std::ops::Range<u32>, instances: std::ops::Range<u32>) {
+        let draw = Draw::Direct {
+            vertices: vertices.end.saturating_sub(vertices.start),
+            instances: instances.end.saturating_sub(instances.start),
+            first_vertex: vertices.start,
+            first_instance: instances.start,
+        };
+        self.issue("draw", draw);
+    }
+
+    /// Draws by indices; `base_vertex` is added to each. Index values are not checked: what they fetch outside the
+    /// vertex buffers is undefined but stays on the device.
+    #[inline]
+    pub fn draw_indexed(
+        &mut self,
+        indices: std::ops::Range<u32>,
+        base_vertex: i32,
+        instances: std::ops::Range<u32>,
+    ) {
+        let draw = Draw::Indexed {
+            indices: indices.end.saturating_sub(indices.start),
+            instances: instances.end.saturating_sub(instances.start),
+            first_index: indices.start,
+            base_vertex,
+            first_instance: instances.start,
+        };
+        self.issue("draw_indexed", draw);
+    }
+
+    /// Draws by 16 bytes of arguments in a buffer.
+    pub fn draw_indirect(&mut self, buffer: Buffer, offset: u64) {
+        self.multi_draw_indirect(buffer, offset, 1, 16);
+    }
+
+    /// Draws by 20 bytes of arguments in a buffer.
+    pub fn draw_indexed_indirect(&mut self, buffer: Buffer, offset: u64) {
+        self.multi_draw_indexed_indirect(buffer, offset, 1, 20);
+    }
+
+    /// Draws `count` times by arguments in a buffer; zero draws nothing. The pass declares the buffer as `Indirect` when
+    /// its contents are tracked. A `first_instance` other than zero needs `INDIRECT_FIRST_INSTANCE`.
+    pub fn multi_draw_indirect(&mut self, buffer: Buffer, offset: u64, count: u32, stride: u32) {
+        if let Some(()) = self.check_indirect(buffer, offset, count, stride, 16, "multi_draw_indirect") {
+            let draw = Draw::Indirect { buffer: buffer.slot(), offset, count, stride };
+            self.issue("multi_draw_indirect", draw);
+        }
+    }
+
+    /// As [`Self::multi_draw_indirect`], by indices.
+    pub fn multi_draw_indexed_indirect(&mut self, buffer: Buffer, offset: u64, count: u32, stride: u32) {
+        if let Some(()) =
+            self.check_indirect(buffer, offset, count, stride, 20, "multi_draw_indexed_indirect")
+        {
+            let draw = Draw::IndexedIndirect { buffer: buffer.slot(), offset, count, stride };
+            self.issue("multi_draw_indexed_indirect", draw);
+        }
+    }
+
+    fn check_indirect(
+        &mut self,
+        buffer: Buffer,
+        offset: u64,
+        count: u32,
+        stride: u32,
+        arguments: u32,
+        call: &'static str,
+    ) -> Option<()> {
+        if self.bindings.mistake.is_some() {
+            return None;
+        }
+        if count > 1 && (stride < arguments || !stride.is_multiple_of(4)) {
+            let expected = format!("a multiple of 4 of at least {arguments}");
+            let error = invalid(self.bindings.what(call), "stride", expected, stride);
+            self.bindings.fail(error);
+            return None;
+        }
+        let size =
+            if count == 0 { 0 } else { u64::from(count - 1) * u64::from(stride) + u64::from(arguments) };
+        match indirect(&self.bindings, buffer, offset, size, call) {
+            Ok(()) => Some(()),
+            Err(error) => {
+                self.bindings.fail(error);
+                None
+            }
+        }
+    }
+
+    /// Draws one triangle that covers the attachments: three vertices without buffers, by a pipeline made for it.
+    pub fn fullscreen(&mut self, pipeline: RenderPipeline) {
+        self.set_pipeline(pipeline);
+        self.draw(0..3, 0..1);
+    }
+
+    #[inline]
+    fn issue(&mut self, call: &'static str, draw: Draw) {
+        if self.bindings.mistake.is_some() {
+            return;
+        }
+        let Some((_, record)) = self.pipeline else {
+            let error = state(self.bindings.what(call), "a pipeline", "none");
+            return self.bindings.fail(error);
+        };
+        let empty = match self.check_draw(record, call, draw) {
+            Ok(empty) => empty,
+            Err(error) => return self.bindings.fail(error),
+        };
+        self.bindings.count += 1;
+        if empty || self.empty_scissor || self.empty_viewport {
+            return;
+        }
+        let dirty = self.bindings.take_dirty(&record.interface);
+        self.encoder.draw(self.backend, dirty, &self.bindings.state, draw);
+        self.bindings.state.dirty_vertex_buffers = 0;
+    }
+
+    /// Checks one draw; whether it draws nothing.
+    #[inline]
+    fn check_draw(&mut self, record: &RenderPipelineRecord, call: &'static str, draw: Draw) -> Result<bool> {
+        self.bindings.check(&record.interface, call)?;
+        if !self.counted {
+            self.count_vertices(record, call)?;
+            self.counted = true;
+        }
+        match draw {
+            Draw::Direct { vertices, instances, first_vertex, first_instance } => {
+                if vertices == 0 || instances == 0 {
+                    return Ok(true);
+                }
+                self.check_range(
+                    "vertices",
+                    u64::from(first_vertex) + u64::from(vertices),
+                    self.vertices,
+                    call,
+                )?;
+                let end = u64::from(first_instance) + u64::from(instances);
+                self.check_range("instances", end, self.instances, call)?;
+                Ok(false)
+            }
+            Draw::Indexed { indices, instances, first_index, first_instance, .. } => {
+                self.check_index_buffer(record, call)?;
+                if indices == 0 || instances == 0 {
+                    return Ok(true);
+                }
+                let state = &self.bindings.state;
+                let available = state.index_buffer.size / index_bytes(state.index_format);
+                self.check_range("indices", u64::from(first_index) + u64::from(indices), available, call)?;
+                let end = u64::from(first_instance) + u64::from(instances);
+                self.check_range("instances", end, self.instances, call)?;
+                Ok(false)
+            }
+            Draw::Indirect { count, .. } => Ok(count == 0),
+            Draw::IndexedIndirect { count, .. } => {
+                self.check_index_buffer(record, call)?;
+                Ok(count == 0)
+            }
+        }
+    }
+
+    #[inline]
+    fn check_range(&self, what: &'static str, end: u64, available: u64, call: &str) -> Result<()> {
+        if end <= available {
+            return Ok(());
+        }
+        let expected = format!("{what} up to {available}, which the bound buffers hold");
+        Err(invalid(self.bindings.what(call), what, expected, format!("up to {end}")))
+    }
+
+    fn check_index_buffer(&self, record: &RenderPipelineRecord, call: &str) -> Result<()> {
+        if !self.index_bound {
+            return Err(state(self.bindings.what(call), "an index buffer", "none"));
+        }
+        let format = self.bindings.state.index_format;
+        match record.strip_index_format {
+            Some(strip) if strip != format => {
+                let expected = format!("indices of {strip:?}, the strip format of \"{}\"", record.label);
+                Err(state(self.bindings.what(call), expected, format!("{format:?}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How many vertices and instances the bound buffers hold. The last element needs no full stride.
+    fn count_vertices(&mut self, record: &RenderPipelineRecord, call: &str) -> Result<()> {
+        (self.vertices, self.instances) = (u64::MAX, u64::MAX);
+        for (index, need) in record.vertex_buffers.iter().enumerate() {
+            if !need.used {
+                continue;
+            }
+            if self.bound_vertex_buffers & (1 << index) == 0 {
+                let expected = format!("a vertex buffer at slot {index}, which \"{}\" reads", record.label);
+                return Err(state(self.bindings.what(call), expected, "none"));
+            }
+            let size = self.bindings.state.vertex_buffers[index].size;
+            let held = if size < need.last_end {
+                0
+            } else {
+                (size - need.last_end).checked_div(need.stride).map_or(u64::MAX, |n| n + 1)
+            };
+            let count = if need.instanced { &mut self.instances } else { &mut self.vertices };
+            *count = held.min(*count);
+        }
+        Ok(())
+    }
+
+    /// Whether draws with a `first_instance` from a buffer are possible on this device.
+    pub fn indirect_first_instance(&self) -> bool {
+        self.backend.capabilities().features.contains(Features::INDIRECT_FIRST_INSTANCE)
+    }
+
+    /// Opens a labeled region in captures; the pass closes what is left open.
+    pub fn push_debug_group(&mut self, label: &str) {
+        self.encoder.push_label(self.backend, label);
+        self.labels += 1;
+    }
+
+    /// Closes the innermost region.
+    pub fn pop_debug_group(&mut self) {
+        pop_label::<B>(self.backend, self.encoder, &mut self.labels, &mut self.bindings);
+    }
+}
+
+pub(super) fn index_bytes(format: IndexFormat) -> u64 {
+    match format {
+        IndexFormat::Uint16 => 2,
+        IndexFormat::Uint32 => 4,
+    }
+}
+
+pub(super) fn pop_label<B: Backend>(
+    backend: &B,
+    encoder: &mut B::Encoder,
+    labels: &mut u32,
+    bindings: &mut Bindings<'_>,
+) {
+    match labels.checked_sub(1) {
+        Some(left) => {
+            *labels = left;
+            encoder.pop_label(backend);
+        }
+        None => {
+            let error = state(bindings.what("pop_debug_group"), "an open debug group", "none");
+            bindings.fail(error);
+        }
+    }
+}
+
+pub(super) fn close_labels<B: Backend>(
+    backend: &B,
+    encoder: &mut B::Encoder,
+    labels: &mut u32,
+    bindings: &mut Bindings<'_>,
+) {
+    while *labels > 0 {
+        pop_label::<B>(backend, encoder, labels, bindings);
+    }
+}

@@ -1,0 +1,19 @@
+//! Device services: uploads, readbacks, per-frame data and GPU timings.
+//!
+//! All of them use the one registry and the one ledger, and none ever waits for the GPU: a service that has no room
+//! answers [`crate::Error::Pending`] or [`crate::Error::CapacityExceeded`] and works again once the GPU has moved on.
+
+mod frame_arena;
+mod readback;
+mod texels;
+mod timing;
+mod upload;
+
+pub use frame_arena::FrameArena;
+pub(crate) use readback::StagedRows;
+pub use readback::{ReadTicket, ReadbackRing};
+pub(crate) use texels::{Footprint, aspect_of};
+pub use texels::{align_up, row_pitch};
+pub use timing::{PassTime, Timings};
+pub(crate) use upload::TextureRegion;
+pub use upload::{UploadRing, UploadState, UploadTicket};

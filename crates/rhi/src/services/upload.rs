@@ -1,0 +1,520 @@
+//! Uploads: bytes are copied into a ring on the call, and reach their resource with the next submission.
+//!
+//! Positions in the ring count up and never wrap, so a full ring and an empty one cannot be mistaken for each other.
+//! Uploads of one recording run before its passes, in call order. A resource with [`Contents::Uploaded`] is published
+//! to every stage right after, so that no pass ever has to declare it; a tracked one is left to the first pass that
+//! uses it. Writing a resource that earlier submissions still read is ordered behind them on the GPU.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::backend::{Backend, Encoder, NativeBufferTextureCopy};
+use crate::desc::{BufferDesc, Contents, MemoryClass, TexelLayout, TexturePlace};
+use crate::device::Device;
+use crate::error::{Error, HandleProblem, Result, invalid, named};
+use crate::handle::{Buffer, DeviceTag, ResourceKind, Texture};
+use crate::plan::{Aspects, BufferUse, PassList, Plan, ResourceUse, TextureRange, TextureUse};
+use crate::registry::TextureRecord;
+use crate::services::{Footprint, align_up, aspect_of};
+use crate::types::{BufferUsages, Extent3d, ShaderStages, TextureDimension, TextureUsages};
+
+/// Every offset in the ring is a multiple of this, which every texel block divides or equals.
+const ALIGNMENT: u64 = 16;
+
+/// Names one upload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UploadTicket {
+    device: DeviceTag,
+    id: u64,
+}
+
+/// How far an upload is. The caller's memory is free in every state: the bytes were copied on the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UploadState {
+    /// In the ring; the next submission carries it.
+    Consumed,
+    /// Submitted; passes of the same and later submissions already see it.
+    Queued,
+    /// Complete on the GPU.
+    Usable,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Copy {
+    Buffer { src: u64, dst: Buffer, offset: u64, size: u64 },
+    Texture { texture: Texture, copy: NativeBufferTextureCopy, range: TextureRange, whole: bool },
+}
+
+impl Copy {
+    fn resource(&self) -> (ResourceKind, u32) {
+        match self {
+            Copy::Buffer { dst, .. } => (ResourceKind::Buffer, dst.slot()),
+            Copy::Texture { texture, .. } => (ResourceKind::Texture, texture.slot()),
+        }
+    }
+
+    fn usage(&self) -> ResourceUse {
+        match *self {
+            Copy::Buffer { dst, offset, size, .. } => {
+                ResourceUse::Buffer { buffer: dst, offset, size, usage: BufferUse::CopyDst }
+            }
+            Copy::Texture { texture, range, whole, .. } => {
+                ResourceUse::Texture { texture, range, usage: TextureUse::CopyDst { whole } }
+            }
+        }
+    }
+
+    fn overlaps(&self, other: &Copy) -> bool {
+        match (self, other) {
+            (
+                Copy::Buffer { dst: a, offset: a0, size: an, .. },
+                Copy::Buffer { dst: b, offset: b0, size: bn, .. },
+            ) => a == b && *a0 < b0 + bn && *b0 < a0 + an,
+            (Copy::Texture { texture: a, range: ar, .. }, Copy::Texture { texture: b, range: br, .. }) => {
+                a == b && ar.overlaps(br)
+            }
+            _ => false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    copy: Copy,
+    /// The previous upload to the same resource, as an index plus one.
+    previous: u32,
+}
+
+/// The ring. Filled through [`Device::write_buffer`] and [`Device::write_texture`].
+#[derive(Debug)]
+pub struct UploadRing {
+    capacity: u64,
+    buffer: Option<Buffer>,
+    /// Positions count bytes since the beginning; `head - tail` bytes are in use.
+    head: u64,
+    tail: u64,
+    in_flight: VecDeque<(u64, u64, u64)>,
+    pending: Vec<Pending>,
+    newest: FxHashMap<(ResourceKind, u32), u32>,
+    last_ticket: u64,
+    submitted_ticket: u64,
+    usable_ticket: u64,
+    passes: PassList,
+    plan: Plan,
+    /// For each planned pass, one past the last pending upload in it.
+    pass_ends: Vec<usize>,
+}
+
+impl UploadRing {
+    pub(crate) fn new(capacity: u64) -> Self {
+        Self {
+            capacity: align_up(capacity, ALIGNMENT),
+            buffer: None,
+            head: 0,
+            tail: 0,
+            in_flight: VecDeque::new(),
+            pending: Vec::new(),
+            newest: FxHashMap::default(),
+            last_ticket: 0,
+            submitted_ticket: 0,
+            usable_ticket: 0,
+            passes: PassList::default(),
+            plan: Plan::default(),
+            pass_ends: Vec::new(),
+        }
+    }
+
+    /// Bytes of the ring.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Bytes that wait for a submission or for the GPU.
+    pub fn in_use(&self) -> u64 {
+        self.head - self.tail
+    }
+
+    /// Uploads that wait for a submission.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    pub(crate) fn complete(&mut self, completed: u64) {
+        while let Some(&(ordinal, end, ticket)) = self.in_flight.front() {
+            if ordinal > completed {
+                break;
+            }
+            self.in_flight.pop_front();
+            self.tail = end;
+            self.usable_ticket = ticket;
+        }
+    }
+
+    /// Reserves bytes that do not straddle the ring's end; the offset and the new head.
+    fn reserve(&self, size: u64) -> Result<(u64, u64)> {
+        if size > self.capacity {
+            return Err(Error::CapacityExceeded {
+                what: "upload ring".into(),
+                requested: size,
+                capacity: self.capacity,
+            });
+        }
+        let mut start = align_up(self.head, ALIGNMENT);
+        if start % self.capacity + size > self.capacity {
+            start = (start / self.capacity + 1) * self.capacity;
+        }
+        let end = start + size;
+        if end - self.tail > self.capacity {
+            let detail = format!(
+                "the upload ring holds {} of {} bytes; {} wait for a submission, the rest for the GPU",
+                self.in_use(),
+                self.capacity,
+                self.head - self.in_flight.back().map_or(self.tail, |(_, end, _)| *end),
+            );
+            return Err(Error::Pending { what: format!("upload of {size} bytes"), detail });
+        }
+        Ok((start % self.capacity, end))
+    }
+
+    fn push(&mut self, copy: Copy, head: u64) -> u64 {
+        let index = self.pending.len() as u32 + 1;
+        let previous = self.newest.insert(copy.resource(), index).unwrap_or(0);
+        self.pending.push(Pending { copy, previous });
+        self.head = head;
+        self.last_ticket += 1;
+        self.last_ticket
+    }
+
+    /// Whether a pending upload overlaps an earlier one of the same resource since `first`.
+    fn collides(&self, index: usize, first: usize) -> bool {
+        let mut previous = self.pending[index].previous as usize;
+        while previous > first {
+            if self.pending[previous - 1].copy.overlaps(&self.pending[index].copy) {
+                return true;
+            }
+            previous = self.pending[previous - 1].previous as usize;
+        }
+        false
+    }
+}
+
+impl<B: Backend> Device<B> {
+    fn upload_buffer(&mut self) -> Result<Buffer> {
+        if let Some(buffer) = self.uploads.buffer {
+            return Ok(buffer);
+        }
+        let desc = BufferDesc {
+            label: "upload ring",
+            size: self.uploads.capacity,
+            usage: BufferUsages::COPY_SRC,
+            contents: Contents::Uploaded,
+        };
+        let buffer = self.create_buffer_in(&desc, MemoryClass::Upload)?;
+        self.uploads.buffer = Some(buffer);
+        Ok(buffer)
+    }
+
+    /// Writes bytes into a buffer, before the passes of the next recording and after everything submitted so far.
+    ///
+    /// The bytes are copied on the call. Any length is legal; a write that ends at the buffer's end also zeroes the
+    /// padding up to a multiple of four. An empty write does nothing.
+    ///
+    /// # Errors
+    /// A stale buffer, one without `COPY_DST`, an offset that is not a multiple of four, a range outside the buffer;
+    /// [`Error::CapacityExceeded`] for more bytes than the ring has; [`Error::Pending`] while the ring is full: submit
+    /// ([`Self::flush_uploads`]) and wait for the GPU, then write again.
+    pub fn write_buffer(&mut self, buffer: Buffer, offset: u64, data: &[u8]) -> Result<UploadTicket> {
+        self.check_lost("write_buffer")?;
+        let record = self.registry.buffers.check(buffer, || "write_buffer".into())?;
+        let what = || format!("write_buffer into {}", named(ResourceKind::Buffer, &record.label));
+        if !record.usage.contains(BufferUsages::COPY_DST) || record.memory != MemoryClass::Device {
+            return Err(invalid(what(), "buffer", "usage COPY_DST", format!("{:?}", record.usage)));
+        }
+        if !offset.is_multiple_of(4) {
+            return Err(invalid(what(), "offset", "a multiple of 4", offset));
+        }
+        let size = data.len() as u64;
+        let end = offset.checked_add(size).filter(|end| *end <= record.size);
+        let Some(end) = end else {
+            let expected = format!("a range within {} bytes", record.size);
+            return Err(invalid(what(), "offset", expected, format!("{size} bytes from {offset}")));
+        };
+        if size == 0 {
+            return Ok(UploadTicket { device: self.tag, id: 0 });
+        }
+        let padding = if end == record.size { record.padded_size - end } else { 0 };
+        let staging = self.upload_buffer()?;
+        self.poll()?;
+        let (src, head) = self.uploads.reserve(size + padding)?;
+        self.backend.write_mapped(staging.slot(), src, data);
+        self.backend.write_mapped(staging.slot(), src + size, &[0; 4][..padding as usize]);
+        self.registry.retain(ResourceKind::Buffer, buffer.slot());
+        let id = self.uploads.push(Copy::Buffer { src, dst: buffer, offset, size: size + padding }, head);
+        Ok(UploadTicket { device: self.tag, id })
+    }
+
+    /// Writes a box of texels, before the passes of the next recording and after everything submitted so far.
+    ///
+    /// `layout` says how rows lie in `data`; any pitch that holds a row is legal. The box is in texels by the logical
+    /// size of the mip: the last block of a compressed mip may be partial.
+    ///
+    /// # Errors
+    /// As [`Self::write_buffer`], and a box outside the mip or off the block grid, an aspect that is ambiguous or
+    /// cannot be written, and data that is too short for the layout.
+    pub fn write_texture(
+        &mut self,
+        place: &TexturePlace,
+        extent: Extent3d,
+        layout: &TexelLayout,
+        data: &[u8],
+    ) -> Result<UploadTicket> {
+        self.check_lost("write_texture")?;
+        let record = self.registry.textures.check(place.texture, || "write_texture".into())?;
+        let what = || format!("write_texture into {}", named(ResourceKind::Texture, &record.label));
+        if !record.usage.contains(TextureUsages::COPY_DST) {
+            return Err(invalid(what(), "texture", "usage COPY_DST", format!("{:?}", record.usage)));
+        }
+        let region = TextureRegion::check(record, place, extent, what)?;
+        let Some(footprint) = Footprint::of(record.format, region.aspect, extent) else {
+            return Err(invalid(
+                what(),
+                "aspect",
+                "an aspect with a linear layout",
+                format!("{:?}", region.aspect),
+            ));
+        };
+        footprint.check(layout, data.len() as u64, 1, 1, what)?;
+        if footprint.tight_bytes() == Some(0) {
+            return Ok(UploadTicket { device: self.tag, id: 0 });
+        }
+        let capabilities = self.backend.capabilities();
+        let pitch =
+            align_up(u64::from(footprint.row_bytes), u64::from(capabilities.copy_row_alignment.max(1)));
+        let rows = u64::from(footprint.rows) * u64::from(footprint.images);
+        let (Ok(bytes_per_row), Some(size)) = (u32::try_from(pitch), pitch.checked_mul(rows)) else {
+            return Err(invalid(what(), "extent", "rows of less than 4 GiB", footprint.row_bytes));
+        };
+        let copy = NativeBufferTextureCopy {
+            buffer: 0,
+            offset: 0,
+            bytes_per_row,
+            rows_per_image: footprint.rows,
+            texture: place.texture.slot(),
+            format: record.format,
+            aspect: region.aspect,
+            mip: place.mip,
+            origin: place.origin,
+            extent,
+            volume: record.dimension == TextureDimension::D3,
+        };
+        let staging = self.upload_buffer()?;
+        self.poll()?;
+        let (src, head) = self.uploads.reserve(size)?;
+        let row_bytes = footprint.row_bytes as usize;
+        for image in 0..u64::from(footprint.images) {
+            let image_start =
+                layout.offset + image * u64::from(layout.bytes_per_row) * u64::from(layout.rows_per_image);
+            let target = src + image * u64::from(footprint.rows) * pitch;
+            if u64::from(layout.bytes_per_row) == pitch && pitch == row_bytes as u64 {
+                let bytes = row_bytes * footprint.rows as usize;
+                self.backend.write_mapped(staging.slot(), target, &data[image_start as usize..][..bytes]);
+                continue;
+            }
+            for row in 0..u64::from(footprint.rows) {
+                let start = (image_start + row * u64::from(layout.bytes_per_row)) as usize;
+                self.backend.write_mapped(staging.slot(), target + row * pitch, &data[start..][..row_bytes]);
+            }
+        }
+        self.registry.retain(ResourceKind::Texture, place.texture.slot());
+        let copy = NativeBufferTextureCopy { buffer: staging.slot(), offset: src, ..copy };
+        let upload = Copy::Texture { texture: place.texture, copy, range: region.range, whole: region.whole };
+        let id = self.uploads.push(upload, head);
+        Ok(UploadTicket { device: self.tag, id })
+    }
+
+    /// How far an upload is. Never waits.
+    pub fn upload_state(&mut self, ticket: UploadTicket) -> Result<UploadState> {
+        if ticket.device != self.tag {
+            let handle = format!("upload ticket {} of device {}", ticket.id, ticket.device.0);
+            let what = "upload_state".into();
+            return Err(Error::InvalidHandle { what, handle, problem: HandleProblem::Foreign });
+        }
+        self.poll()?;
+        Ok(if ticket.id <= self.uploads.usable_ticket {
+            UploadState::Usable
+        } else if ticket.id <= self.uploads.submitted_ticket {
+            UploadState::Queued
+        } else {
+            UploadState::Consumed
+        })
+    }
+
+    /// Submits pending uploads on their own, so that the ring drains without a frame.
+    pub fn flush_uploads(&mut self) -> Result<crate::SubmissionToken> {
+        self.record("uploads")?.submit()
+    }
+
+    /// The upload ring, for reading its figures.
+    pub fn uploads(&self) -> &UploadRing {
+        &self.uploads
+    }
+
+    /// Plans and records every pending upload at the front of a recording.
+    pub(crate) fn encode_uploads(&mut self, encoder: &mut B::Encoder) -> Result<()> {
+        let Some(staging) = self.uploads.buffer else { return Ok(()) };
+        if self.uploads.pending.is_empty() {
+            return Ok(());
+        }
+        let ring = &mut self.uploads;
+        ring.passes.begin();
+        ring.pass_ends.clear();
+        let mut first = 0;
+        for index in 0..ring.pending.len() {
+            if ring.collides(index, first) {
+                ring.passes.end_pass();
+                ring.pass_ends.push(index);
+                first = index;
+            }
+            ring.passes.push_use(ring.pending[index].copy.usage());
+        }
+        ring.passes.end_pass();
+        ring.pass_ends.push(ring.pending.len());
+        for pending in &ring.pending {
+            publish(&self.registry, &pending.copy, &mut ring.passes);
+        }
+        ring.passes.end_pass();
+        self.planner
+            .plan(&self.ledger, &ring.passes, &mut ring.plan)
+            .map_err(|error| crate::record::plan_error(&self.registry, &ring.passes, error, "uploads"))?;
+        encoder.push_label(&self.backend, "uploads");
+        let mut start = 0;
+        for (pass, &end) in ring.pass_ends.iter().enumerate() {
+            encoder.barriers(&self.backend, ring.plan.batch(pass));
+            for pending in &ring.pending[start..end] {
+                match pending.copy {
+                    Copy::Buffer { src, dst, offset, size } => {
+                        encoder.copy_buffer(&self.backend, staging.slot(), src, dst.slot(), offset, size);
+                    }
+                    Copy::Texture { ref copy, .. } => encoder.copy_buffer_to_texture(&self.backend, copy),
+                }
+            }
+            start = end;
+        }
+        encoder.barriers(&self.backend, ring.plan.batch(ring.pass_ends.len()));
+        encoder.pop_label(&self.backend);
+        Ok(())
+    }
+
+    /// The recording that carried the pending uploads was accepted.
+    pub(crate) fn uploads_submitted(&mut self, ordinal: u64) {
+        let ring = &mut self.uploads;
+        if ring.pending.is_empty() {
+            return;
+        }
+        for pending in ring.pending.drain(..) {
+            let (kind, slot) = pending.copy.resource();
+            self.registry.release_after(kind, slot, ordinal);
+        }
+        ring.newest.clear();
+        ring.submitted_ticket = ring.last_ticket;
+        ring.in_flight.push_back((ordinal, ring.head, ring.last_ticket));
+    }
+}
+
+/// Declares the reads that a resource with uploaded contents may meet, so that one barrier serves them all.
+fn publish(registry: &crate::registry::Registry, copy: &Copy, passes: &mut PassList) {
+    const ALL: ShaderStages = ShaderStages::VERTEX.union(ShaderStages::FRAGMENT).union(ShaderStages::COMPUTE);
+    match *copy {
+        Copy::Buffer { dst, offset, size, .. } => {
+            let Some(record) = registry.buffers.at(dst.slot()) else { return };
+            if record.contents != Contents::Uploaded {
+                return;
+            }
+            let uses = [
+                (BufferUsages::VERTEX, BufferUse::Vertex),
+                (BufferUsages::INDEX, BufferUse::Index),
+                (BufferUsages::UNIFORM, BufferUse::Uniform(ALL)),
+                (BufferUsages::STORAGE, BufferUse::StorageRead(ALL)),
+                (BufferUsages::INDIRECT, BufferUse::Indirect),
+                (BufferUsages::COPY_SRC, BufferUse::CopySrc),
+            ];
+            for (needed, usage) in uses {
+                if record.usage.contains(needed) {
+                    passes.push_use(ResourceUse::Buffer { buffer: dst, offset, size, usage });
+                }
+            }
+        }
+        Copy::Texture { texture, range, .. } => {
+            let Some(record) = registry.textures.at(texture.slot()) else { return };
+            if record.contents == Contents::Uploaded && record.usage.contains(TextureUsages::TEXTURE_BINDING)
+            {
+                passes.push_use(ResourceUse::Texture { texture, range, usage: TextureUse::Sampled(ALL) });
+            }
+        }
+    }
+}
+
+/// A checked box of texels in one mip.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextureRegion {
+    pub aspect: crate::types::TextureAspect,
+    pub range: TextureRange,
+    /// Whether the box is all of the range.
+    pub whole: bool,
+}
+
+impl TextureRegion {
+    pub(crate) fn check(
+        record: &TextureRecord,
+        place: &TexturePlace,
+        extent: Extent3d,
+        what: impl Fn() -> String,
+    ) -> Result<Self> {
+        if place.mip >= record.mips {
+            return Err(invalid(what(), "mip", format!("below {}", record.mips), place.mip));
+        }
+        let Some(aspect) = aspect_of(record.format, place.aspect) else {
+            let expected = format!("one aspect of {:?}", record.format);
+            return Err(invalid(what(), "aspect", expected, format!("{:?}", place.aspect)));
+        };
+        let size = record.mip_size(place.mip);
+        let fits =
+            |origin: u32, extent: u32, size: u32| origin.checked_add(extent).is_some_and(|end| end <= size);
+        let inside = fits(place.origin.x, extent.width, size.width)
+            && fits(place.origin.y, extent.height, size.height)
+            && fits(place.origin.z, extent.depth_or_array_layers, size.depth_or_array_layers);
+        let show = |e: Extent3d| format!("{}x{}x{}", e.width, e.height, e.depth_or_array_layers);
+        if !inside {
+            let expected = format!("a box within {} of mip {}", show(size), place.mip);
+            let found =
+                format!("{} at {},{},{}", show(extent), place.origin.x, place.origin.y, place.origin.z);
+            return Err(invalid(what(), "extent", expected, found));
+        }
+        let (block_width, block_height) = record.format.block_dimensions();
+        let on_grid = |origin: u32, extent: u32, size: u32, block: u32| {
+            origin.is_multiple_of(block) && (extent.is_multiple_of(block) || origin + extent == size)
+        };
+        if !on_grid(place.origin.x, extent.width, size.width, block_width)
+            || !on_grid(place.origin.y, extent.height, size.height, block_height)
+        {
+            let expected = format!("a box on the {block_width}x{block_height} block grid or up to the edge");
+            let found = format!("{} at {},{}", show(extent), place.origin.x, place.origin.y);
+            return Err(invalid(what(), "extent", expected, found));
+        }
+        let volume = record.dimension == TextureDimension::D3;
+        let flat = extent.width == size.width && extent.height == size.height;
+        let range = TextureRange {
+            aspects: Aspects::of(record.format, aspect),
+            base_mip: place.mip,
+            mips: 1,
+            base_layer: if volume { 0 } else { place.origin.z },
+            layers: if volume { 1 } else { extent.depth_or_array_layers },
+        };
+        Ok(Self {
+            aspect,
+            range,
+            whole: flat && (!volume || extent.depth_or_array_layers == size.depth_or_array_layers),
+        })
+    }
+}

@@ -1,0 +1,222 @@
+//! The trait, call by call: each goes to the file that owns the object.
+
+use std::time::Duration;
+
+use purlin_rhi::backend::{Backend, NativeBinding, NativeMemory, NativeResult, NativeView};
+use purlin_rhi::caps::{AdapterInfo, Capabilities, FormatUses};
+use purlin_rhi::desc::{
+    BufferDesc, ComputePipelineDesc, MemoryClass, RenderPipelineDesc, SamplerDesc, TextureDesc,
+};
+use purlin_rhi::error::{BackendError, Error};
+use purlin_rhi::request::DeviceRequest;
+use purlin_rhi::shader::ShaderSource;
+use purlin_rhi::types::{BindGroupLayoutEntry, TextureFormat};
+
+use crate::command::VulkanEncoder;
+use crate::device::{self, Vulkan};
+
+impl Backend for Vulkan {
+    type Encoder = VulkanEncoder;
+
+    const NAME: &'static str = "vulkan";
+
+    fn adapters(request: &DeviceRequest<'_>) -> Result<Vec<AdapterInfo>, Error> {
+        device::adapters(request)
+    }
+
+    async fn request(request: &DeviceRequest<'_>) -> Result<Self, Error> {
+        Self::open(request)
+    }
+
+    fn adapter(&self) -> &AdapterInfo {
+        &self.physical.info
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn format_uses(&self, format: TextureFormat) -> FormatUses {
+        self.uses_of(format)
+    }
+
+    fn validation_messages(&self) -> u64 {
+        self.instance.messages.count()
+    }
+
+    fn create_buffer(&mut self, slot: u32, desc: &BufferDesc<'_>, memory: MemoryClass) -> NativeResult {
+        self.new_buffer(slot, desc, memory)
+    }
+
+    fn destroy_buffer(&mut self, slot: u32) {
+        if let Some(buffer) = self.buffers.take(slot) {
+            self.free_buffer(buffer);
+        }
+    }
+
+    fn write_mapped(&self, slot: u32, offset: u64, data: &[u8]) {
+        self.write_buffer(slot, offset, data);
+    }
+
+    fn read_mapped(&self, slot: u32, offset: u64, out: &mut [u8]) {
+        self.read_buffer(slot, offset, out);
+    }
+
+    fn create_texture(&mut self, slot: u32, desc: &TextureDesc<'_>) -> NativeResult {
+        self.new_texture(slot, desc)
+    }
+
+    fn destroy_texture(&mut self, slot: u32) {
+        if let Some(texture) = self.textures.take(slot) {
+            self.free_texture(texture);
+        }
+    }
+
+    fn create_texture_view(&mut self, slot: u32, view: &NativeView<'_>) -> NativeResult {
+        self.new_view(slot, view)
+    }
+
+    fn destroy_texture_view(&mut self, slot: u32) {
+        if let Some(view) = self.views.take(slot) {
+            // SAFETY: no submission and no group uses it any more.
+            unsafe { self.raw.destroy_image_view(view.raw, None) };
+        }
+    }
+
+    fn create_sampler(&mut self, slot: u32, desc: &SamplerDesc<'_>) -> NativeResult {
+        self.new_sampler(slot, desc)
+    }
+
+    fn destroy_sampler(&mut self, slot: u32) {
+        if let Some(sampler) = self.samplers.take(slot) {
+            // SAFETY: no submission and no group uses it any more.
+            unsafe { self.raw.destroy_sampler(sampler, None) };
+        }
+    }
+
+    fn create_bind_group_layout(
+        &mut self,
+        slot: u32,
+        label: &str,
+        entries: &[BindGroupLayoutEntry],
+    ) -> NativeResult {
+        self.new_group_layout(slot, label, entries)
+    }
+
+    fn destroy_bind_group_layout(&mut self, slot: u32) {
+        if let Some(layout) = self.group_layouts.take(slot) {
+            self.free_group_layout(layout);
+        }
+    }
+
+    fn create_bind_group(
+        &mut self,
+        slot: u32,
+        label: &str,
+        layout: u32,
+        bindings: &[NativeBinding],
+    ) -> NativeResult {
+        self.new_group(slot, label, layout, bindings)
+    }
+
+    fn destroy_bind_group(&mut self, slot: u32) {
+        if let Some(group) = self.groups.take(slot) {
+            self.free_group(group);
+        }
+    }
+
+    fn create_pipeline_layout(
+        &mut self,
+        slot: u32,
+        label: &str,
+        groups: &[u32],
+        immediate_size: u32,
+    ) -> NativeResult {
+        self.new_pipeline_layout(slot, label, groups, immediate_size)
+    }
+
+    fn destroy_pipeline_layout(&mut self, slot: u32) {
+        if let Some(layout) = self.pipeline_layouts.take(slot) {
+            // SAFETY: no recording uses it any more; pipelines that were made with it do not need it.
+            unsafe { self.raw.destroy_pipeline_layout(layout.raw, None) };
+        }
+    }
+
+    fn create_shader_module(&mut self, slot: u32, source: &ShaderSource) -> NativeResult {
+        self.new_shader_module(slot, source)
+    }
+
+    fn destroy_shader_module(&mut self, slot: u32) {
+        if let Some(module) = self.shader_modules.take(slot) {
+            // SAFETY: pipelines that were made of it do not need it.
+            unsafe { self.raw.destroy_shader_module(module, None) };
+        }
+    }
+
+    fn create_render_pipeline(&mut self, slot: u32, desc: &RenderPipelineDesc<'_>) -> NativeResult {
+        self.new_render_pipeline(slot, desc)
+    }
+
+    fn destroy_render_pipeline(&mut self, slot: u32) {
+        if let Some(pipeline) = self.render_pipelines.take(slot) {
+            // SAFETY: no submission uses it any more.
+            unsafe { self.raw.destroy_pipeline(pipeline, None) };
+        }
+    }
+
+    fn create_compute_pipeline(&mut self, slot: u32, desc: &ComputePipelineDesc<'_>) -> NativeResult {
+        self.new_compute_pipeline(slot, desc)
+    }
+
+    fn destroy_compute_pipeline(&mut self, slot: u32) {
+        if let Some(pipeline) = self.compute_pipelines.take(slot) {
+            // SAFETY: no submission uses it any more.
+            unsafe { self.raw.destroy_pipeline(pipeline, None) };
+        }
+    }
+
+    fn create_query_set(&mut self, slot: u32, label: &str, count: u32) -> NativeResult {
+        self.new_query_set(slot, label, count)
+    }
+
+    fn destroy_query_set(&mut self, slot: u32) {
+        if let Some(pool) = self.query_sets.take(slot) {
+            // SAFETY: no submission uses it any more.
+            unsafe { self.raw.destroy_query_pool(pool, None) };
+        }
+    }
+
+    fn reset_queries(&mut self, slot: u32, first: u32, count: u32) {
+        let pool = *self.query_sets.get(slot);
+        // SAFETY: no submission uses the range, which lies in the set; host query reset is enabled.
+        unsafe { self.raw.reset_query_pool(pool, first, count) };
+    }
+
+    fn read_timestamps(&self, slot: u32, first: u32, out: &mut [Option<u64>]) {
+        self.timestamps(slot, first, out);
+    }
+
+    fn begin(&mut self, label: &str) -> Result<VulkanEncoder, BackendError> {
+        self.begin_encoder(label)
+    }
+
+    fn discard(&mut self, encoder: VulkanEncoder) {
+        self.pools.recycle(&self.raw, encoder.index());
+    }
+
+    fn submit(&mut self, encoders: &mut Vec<VulkanEncoder>, ordinal: u64) -> NativeResult {
+        self.submit_encoders(encoders, ordinal)
+    }
+
+    fn completed(&mut self) -> Result<u64, BackendError> {
+        self.poll()
+    }
+
+    fn wait(&mut self, ordinal: u64, timeout: Duration) -> Result<bool, BackendError> {
+        self.wait_for(ordinal, timeout)
+    }
+
+    fn memory(&self) -> NativeMemory {
+        self.memory.stats()
+    }
+}

@@ -1,0 +1,187 @@
+//! Lowering of the planner's dependencies, bit by bit.
+
+use ash::vk;
+use purlin_rhi::plan::{Access, BarrierBatch, Layout, Scope, Stages};
+use smallvec::SmallVec;
+
+use crate::convert;
+use crate::device::Vulkan;
+
+/// Stages by bit number of [`Stages`].
+const STAGES: [vk::PipelineStageFlags2; 11] = [
+    vk::PipelineStageFlags2::DRAW_INDIRECT,
+    vk::PipelineStageFlags2::INDEX_INPUT,
+    vk::PipelineStageFlags2::VERTEX_ATTRIBUTE_INPUT,
+    vk::PipelineStageFlags2::VERTEX_SHADER,
+    vk::PipelineStageFlags2::FRAGMENT_SHADER,
+    vk::PipelineStageFlags2::EARLY_FRAGMENT_TESTS,
+    vk::PipelineStageFlags2::LATE_FRAGMENT_TESTS,
+    vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT,
+    vk::PipelineStageFlags2::COMPUTE_SHADER,
+    vk::PipelineStageFlags2::ALL_TRANSFER,
+    vk::PipelineStageFlags2::HOST,
+];
+
+/// Accesses by bit number of [`Access`].
+const ACCESS: [vk::AccessFlags2; 14] = [
+    vk::AccessFlags2::INDIRECT_COMMAND_READ,
+    vk::AccessFlags2::INDEX_READ,
+    vk::AccessFlags2::VERTEX_ATTRIBUTE_READ,
+    vk::AccessFlags2::UNIFORM_READ,
+    vk::AccessFlags2::SHADER_SAMPLED_READ,
+    vk::AccessFlags2::SHADER_STORAGE_READ,
+    vk::AccessFlags2::SHADER_STORAGE_WRITE,
+    vk::AccessFlags2::COLOR_ATTACHMENT_READ,
+    vk::AccessFlags2::COLOR_ATTACHMENT_WRITE,
+    vk::AccessFlags2::DEPTH_STENCIL_ATTACHMENT_READ,
+    vk::AccessFlags2::DEPTH_STENCIL_ATTACHMENT_WRITE,
+    vk::AccessFlags2::TRANSFER_READ,
+    vk::AccessFlags2::TRANSFER_WRITE,
+    vk::AccessFlags2::HOST_READ,
+];
+
+// A stage or access that is added to the vocabulary must be added here.
+const _: () = assert!(Stages::all().bits() == (1 << STAGES.len()) - 1);
+const _: () = assert!(Access::all().bits() == (1 << ACCESS.len()) - 1);
+
+/// Calls `f` with the number of each bit.
+#[inline]
+fn each_bit(mut bits: u32, mut f: impl FnMut(usize)) {
+    while bits != 0 {
+        f(bits.trailing_zeros() as usize);
+        bits &= bits - 1;
+    }
+}
+
+#[inline]
+fn stages(stages: Stages) -> vk::PipelineStageFlags2 {
+    let mut flags = vk::PipelineStageFlags2::NONE;
+    each_bit(stages.bits(), |bit| flags |= STAGES[bit]);
+    flags
+}
+
+#[inline]
+fn access(access: Access) -> vk::AccessFlags2 {
+    let mut flags = vk::AccessFlags2::NONE;
+    each_bit(access.bits(), |bit| flags |= ACCESS[bit]);
+    flags
+}
+
+#[inline]
+fn scope(scope: Scope) -> (vk::PipelineStageFlags2, vk::AccessFlags2) {
+    (stages(scope.stages), access(scope.access))
+}
+
+/// The native layout of these aspects. Depth and stencil have names of their own; both together use the combined
+/// name, which means the same state of each.
+pub(crate) fn image_layout(layout: Layout, aspects: vk::ImageAspectFlags) -> vk::ImageLayout {
+    let depth = aspects.contains(vk::ImageAspectFlags::DEPTH);
+    let stencil = aspects.contains(vk::ImageAspectFlags::STENCIL);
+    match layout {
+        Layout::Undefined => vk::ImageLayout::UNDEFINED,
+        Layout::General => vk::ImageLayout::GENERAL,
+        Layout::ColorAttachment => vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL,
+        Layout::DepthStencilAttachment => match (depth, stencil) {
+            (true, false) => vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL,
+            (false, true) => vk::ImageLayout::STENCIL_ATTACHMENT_OPTIMAL,
+            _ => vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+        },
+        Layout::DepthStencilReadOnly => match (depth, stencil) {
+            (true, false) => vk::ImageLayout::DEPTH_READ_ONLY_OPTIMAL,
+            (false, true) => vk::ImageLayout::STENCIL_READ_ONLY_OPTIMAL,
+            _ => vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+        },
+        Layout::ShaderRead => vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+        Layout::CopySrc => vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
+        Layout::CopyDst => vk::ImageLayout::TRANSFER_DST_OPTIMAL,
+        Layout::Present => vk::ImageLayout::PRESENT_SRC_KHR,
+    }
+}
+
+/// Emits a batch as one native call.
+pub(crate) fn emit(backend: &Vulkan, buffer: vk::CommandBuffer, batch: BarrierBatch<'_>) {
+    if batch.is_empty() {
+        return;
+    }
+    let memory: SmallVec<[vk::MemoryBarrier2<'_>; 8]> = batch
+        .memory
+        .iter()
+        .map(|barrier| {
+            let (src_stages, src_access) = scope(barrier.src);
+            let (dst_stages, dst_access) = scope(barrier.dst);
+            vk::MemoryBarrier2::default()
+                .src_stage_mask(src_stages)
+                .src_access_mask(src_access)
+                .dst_stage_mask(dst_stages)
+                .dst_access_mask(dst_access)
+        })
+        .collect();
+    let images: SmallVec<[vk::ImageMemoryBarrier2<'_>; 8]> = batch
+        .textures
+        .iter()
+        .map(|barrier| {
+            let (src_stages, src_access) = scope(barrier.src);
+            let (dst_stages, dst_access) = scope(barrier.dst);
+            let aspects = convert::aspects(barrier.range.aspects);
+            vk::ImageMemoryBarrier2::default()
+                .src_stage_mask(src_stages)
+                .src_access_mask(src_access)
+                .dst_stage_mask(dst_stages)
+                .dst_access_mask(dst_access)
+                .old_layout(image_layout(barrier.old, aspects))
+                .new_layout(image_layout(barrier.new, aspects))
+                .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                .image(backend.textures.get(barrier.texture).raw)
+                .subresource_range(vk::ImageSubresourceRange {
+                    aspect_mask: aspects,
+                    base_mip_level: barrier.range.base_mip,
+                    level_count: barrier.range.mips,
+                    base_array_layer: barrier.range.base_layer,
+                    layer_count: barrier.range.layers,
+                })
+        })
+        .collect();
+    let info = vk::DependencyInfo::default().memory_barriers(&memory).image_memory_barriers(&images);
+    // SAFETY: the command buffer is recording, outside a pass; textures are live and ranges exact.
+    unsafe { backend.raw.cmd_pipeline_barrier2(buffer, &info) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bit_has_its_own_native_bit() {
+        let mut seen = vk::PipelineStageFlags2::NONE;
+        for bit in Stages::all().iter() {
+            assert!(!seen.intersects(stages(bit)), "{bit:?}");
+            seen |= stages(bit);
+        }
+        let mut seen = vk::AccessFlags2::NONE;
+        for bit in Access::all().iter() {
+            assert!(!seen.intersects(access(bit)), "{bit:?}");
+            seen |= access(bit);
+        }
+        // The tables go by bit number: one of each end and the middle is checked by name.
+        assert_eq!(stages(Stages::HOST), vk::PipelineStageFlags2::HOST);
+        assert_eq!(stages(Stages::VERTEX_INPUT), vk::PipelineStageFlags2::VERTEX_ATTRIBUTE_INPUT);
+        assert_eq!(stages(Stages::COLOR_OUTPUT), vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT);
+        assert_eq!(stages(Stages::TRANSFER), vk::PipelineStageFlags2::ALL_TRANSFER);
+        assert_eq!(access(Access::INDIRECT_READ), vk::AccessFlags2::INDIRECT_COMMAND_READ);
+        assert_eq!(access(Access::STORAGE_WRITE), vk::AccessFlags2::SHADER_STORAGE_WRITE);
+        assert_eq!(access(Access::TRANSFER_WRITE), vk::AccessFlags2::TRANSFER_WRITE);
+        assert_eq!(access(Access::HOST_READ), vk::AccessFlags2::HOST_READ);
+        assert_eq!(scope(Scope::NONE), (vk::PipelineStageFlags2::NONE, vk::AccessFlags2::NONE));
+    }
+
+    #[test]
+    fn depth_and_stencil_have_layouts_of_their_own() {
+        let depth = vk::ImageAspectFlags::DEPTH;
+        let stencil = vk::ImageAspectFlags::STENCIL;
+        let of = |aspects| image_layout(Layout::DepthStencilReadOnly, aspects);
+        assert_eq!(of(depth), vk::ImageLayout::DEPTH_READ_ONLY_OPTIMAL);
+        assert_eq!(of(stencil), vk::ImageLayout::STENCIL_READ_ONLY_OPTIMAL);
+        assert_eq!(of(depth | stencil), vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL);
+    }
+}

@@ -1,0 +1,318 @@
+//! Encoders, their pools, and passes.
+
+use std::collections::VecDeque;
+
+use arrayvec::ArrayVec;
+use ash::vk;
+use purlin_rhi::backend::{
+    BindState, Dirty, Dispatch, Draw, Encoder, NativeAspect, NativeBufferTextureCopy, NativeColor,
+    NativeLoad, NativeRenderPass, NativeTextureCopy,
+};
+use purlin_rhi::error::BackendError;
+use purlin_rhi::plan::{BarrierBatch, Layout};
+
+use crate::adapter::MAX_COLORS;
+use crate::device::Vulkan;
+use crate::memory::failed;
+use crate::{barrier, convert};
+
+/// Records one command buffer. It names its pool by index, so that a forgotten encoder leaks nothing for good: the
+/// pool dies with the device.
+#[derive(Debug)]
+pub struct VulkanEncoder {
+    pub(crate) buffer: vk::CommandBuffer,
+    index: u32,
+    /// Dynamic state that is not what a pass starts with.
+    pub(crate) leftover: Dirty,
+}
+
+impl VulkanEncoder {
+    pub(crate) fn index(&self) -> u32 {
+        self.index
+    }
+}
+
+/// A pool with its one command buffer.
+#[derive(Debug, Clone, Copy)]
+struct Pool {
+    raw: vk::CommandPool,
+    buffer: vk::CommandBuffer,
+}
+
+/// Every pool of a device.
+#[derive(Debug, Default)]
+pub(crate) struct CommandPools {
+    pools: Vec<Pool>,
+    /// Reset and ready.
+    free: Vec<u32>,
+    /// Submitted, in order, with the ordinal that frees each.
+    in_flight: VecDeque<(u64, u32)>,
+}
+
+impl CommandPools {
+    fn take(&mut self, device: &ash::Device, family: u32) -> Result<VulkanEncoder, BackendError> {
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => self.add(device, family)?,
+        };
+        Ok(VulkanEncoder {
+            buffer: self.pools[index as usize].buffer,
+            index,
+            leftover: Dirty::BLEND_CONSTANT | Dirty::STENCIL_REFERENCE,
+        })
+    }
+
+    fn add(&mut self, device: &ash::Device, family: u32) -> Result<u32, BackendError> {
+        let info = vk::CommandPoolCreateInfo::default()
+            .flags(vk::CommandPoolCreateFlags::TRANSIENT)
+            .queue_family_index(family);
+        // SAFETY: the device has a queue of this family.
+        let raw = unsafe { device.create_command_pool(&info, None) }
+            .map_err(|error| failed("vkCreateCommandPool", error))?;
+        let info = vk::CommandBufferAllocateInfo::default()
+            .command_pool(raw)
+            .level(vk::CommandBufferLevel::PRIMARY)
+            .command_buffer_count(1);
+        // SAFETY: the pool was just made.
+        let buffer = match unsafe { device.allocate_command_buffers(&info) } {
+            Ok(buffers) => buffers.first().copied().unwrap_or_default(),
+            Err(error) => {
+                // SAFETY: made above and used by nobody.
+                unsafe { device.destroy_command_pool(raw, None) };
+                return Err(failed("vkAllocateCommandBuffers", error));
+            }
+        };
+        self.pools.push(Pool { raw, buffer });
+        Ok(self.pools.len() as u32 - 1)
+    }
+
+    /// Resets a pool that no submission uses.
+    pub fn recycle(&mut self, device: &ash::Device, index: u32) {
+        let pool = self.pools[index as usize].raw;
+        // SAFETY: its command buffer is not pending, and its encoder is gone.
+        match unsafe { device.reset_command_pool(pool, vk::CommandPoolResetFlags::empty()) } {
+            Ok(()) => self.free.push(index),
+            // Out of memory. The pool is not used again, and dies with the device.
+            Err(error) => tracing::warn!(%error, "a command pool could not be reset"),
+        }
+    }
+
+    /// Keeps an encoder's pool until its submission is complete.
+    pub fn submitted(&mut self, encoder: VulkanEncoder, ordinal: u64) {
+        self.in_flight.push_back((ordinal, encoder.index));
+    }
+
+    /// Recycles what is complete.
+    pub fn retire(&mut self, device: &ash::Device, completed: u64) {
+        while let Some(&(ordinal, index)) = self.in_flight.front() {
+            if ordinal > completed {
+                break;
+            }
+            self.in_flight.pop_front();
+            self.recycle(device, index);
+        }
+    }
+
+    /// # Safety
+    /// No command buffer is pending, and no encoder records.
+    pub unsafe fn destroy(&mut self, device: &ash::Device) {
+        for pool in self.pools.drain(..) {
+            // SAFETY: by this function's contract nothing uses the pool.
+            unsafe { device.destroy_command_pool(pool.raw, None) };
+        }
+        self.free.clear();
+        self.in_flight.clear();
+    }
+}
+
+impl Vulkan {
+    pub(crate) fn begin_encoder(&mut self, label: &str) -> Result<VulkanEncoder, BackendError> {
+        self.alive()?;
+        let encoder = self.pools.take(&self.raw, self.physical.queue_family)?;
+        self.name(encoder.buffer, label);
+        let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        // SAFETY: free pools are reset, so the command buffer is in its initial state.
+        match unsafe { self.raw.begin_command_buffer(encoder.buffer, &info) } {
+            Ok(()) => Ok(encoder),
+            Err(error) => {
+                self.pools.recycle(&self.raw, encoder.index);
+                Err(failed("vkBeginCommandBuffer", error))
+            }
+        }
+    }
+
+    fn color_attachment(&self, color: &NativeColor) -> vk::RenderingAttachmentInfo<'static> {
+        let clear_value = match color.load {
+            NativeLoad::Clear(value) => vk::ClearValue { color: convert::clear_color(value) },
+            _ => vk::ClearValue::default(),
+        };
+        vk::RenderingAttachmentInfo::default()
+            .image_view(self.views.get(color.view).raw)
+            .image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
+            .load_op(convert::load_op(color.load))
+            .store_op(convert::store_op(color.store))
+            .clear_value(clear_value)
+    }
+
+    fn aspect_attachment<T: Copy>(
+        &self,
+        view: u32,
+        aspect: &NativeAspect<T>,
+        flags: vk::ImageAspectFlags,
+        clear: impl Fn(T) -> vk::ClearDepthStencilValue,
+    ) -> vk::RenderingAttachmentInfo<'static> {
+        let clear_value = match aspect.load {
+            NativeLoad::Clear(value) => vk::ClearValue { depth_stencil: clear(value) },
+            _ => vk::ClearValue::default(),
+        };
+        let (layout, store) = if aspect.read_only {
+            // Storing is a write even where nothing changed, and the layout allows none.
+            (Layout::DepthStencilReadOnly, vk::AttachmentStoreOp::NONE)
+        } else {
+            (Layout::DepthStencilAttachment, convert::store_op(aspect.store))
+        };
+        vk::RenderingAttachmentInfo::default()
+            .image_view(self.views.get(view).raw)
+            .image_layout(barrier::image_layout(layout, flags))
+            .load_op(convert::load_op(aspect.load))
+            .store_op(store)
+            .clear_value(clear_value)
+    }
+}
+
+impl Encoder for VulkanEncoder {
+    type Backend = Vulkan;
+
+    fn barriers(&mut self, backend: &Vulkan, batch: BarrierBatch<'_>) {
+        barrier::emit(backend, self.buffer, batch);
+    }
+
+    fn push_label(&mut self, backend: &Vulkan, label: &str) {
+        if let Some(labels) = &backend.labels {
+            labels.begin(self.buffer, label);
+        }
+    }
+
+    fn pop_label(&mut self, backend: &Vulkan) {
+        if let Some(labels) = &backend.labels {
+            labels.end(self.buffer);
+        }
+    }
+
+    fn begin_render_pass(&mut self, backend: &Vulkan, pass: &NativeRenderPass<'_>) {
+        self.push_label(backend, pass.label);
+        let colors: ArrayVec<vk::RenderingAttachmentInfo<'_>, MAX_COLORS> = pass
+            .colors
+            .iter()
+            .map(|color| {
+                // A gap is an attachment without a view.
+                color.as_ref().map_or_else(Default::default, |color| backend.color_attachment(color))
+            })
+            .collect();
+        let mut depth = None;
+        let mut stencil = None;
+        if let Some(attachment) = &pass.depth_stencil {
+            depth = attachment.depth.as_ref().map(|aspect| {
+                backend.aspect_attachment(attachment.view, aspect, vk::ImageAspectFlags::DEPTH, |depth| {
+                    vk::ClearDepthStencilValue { depth, stencil: 0 }
+                })
+            });
+            stencil = attachment.stencil.as_ref().map(|aspect| {
+                backend.aspect_attachment(attachment.view, aspect, vk::ImageAspectFlags::STENCIL, |stencil| {
+                    vk::ClearDepthStencilValue { depth: 0.0, stencil }
+                })
+            });
+        }
+        let mut info = vk::RenderingInfo::default()
+            .render_area(vk::Rect2D {
+                offset: vk::Offset2D::default(),
+                extent: vk::Extent2D { width: pass.extent.0, height: pass.extent.1 },
+            })
+            .layer_count(pass.layers.max(1))
+            .color_attachments(&colors);
+        if let Some(depth) = &depth {
+            info = info.depth_attachment(depth);
+        }
+        if let Some(stencil) = &stencil {
+            info = info.stencil_attachment(stencil);
+        }
+        // SAFETY: the command buffer is recording outside a pass; the views are live, of the extent, and in the
+        // layouts named here.
+        unsafe { backend.raw.cmd_begin_rendering(self.buffer, &info) };
+
+        // Both are zero when a pass begins, whatever an earlier one in this command buffer left.
+        if self.leftover.contains(Dirty::BLEND_CONSTANT) {
+            // SAFETY: the command buffer is recording.
+            unsafe { backend.raw.cmd_set_blend_constants(self.buffer, &[0.0; 4]) };
+        }
+        if self.leftover.contains(Dirty::STENCIL_REFERENCE) {
+            // SAFETY: the command buffer is recording.
+            unsafe {
+                backend.raw.cmd_set_stencil_reference(self.buffer, vk::StencilFaceFlags::FRONT_AND_BACK, 0)
+            };
+        }
+        self.leftover = Dirty::empty();
+    }
+
+    fn end_render_pass(&mut self, backend: &Vulkan) {
+        // SAFETY: the command buffer is recording inside a raster pass.
+        unsafe { backend.raw.cmd_end_rendering(self.buffer) };
+        self.pop_label(backend);
+    }
+
+    #[inline]
+    fn draw(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState, draw: Draw) {
+        self.apply_draw_state(backend, dirty, state);
+        self.emit_draw(backend, draw);
+    }
+
+    fn begin_compute_pass(&mut self, backend: &Vulkan, label: &str) {
+        self.push_label(backend, label);
+    }
+
+    fn end_compute_pass(&mut self, backend: &Vulkan) {
+        self.pop_label(backend);
+    }
+
+    #[inline]
+    fn dispatch(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState, dispatch: Dispatch) {
+        self.apply_dispatch_state(backend, dirty, state);
+        self.emit_dispatch(backend, dispatch);
+    }
+
+    fn copy_buffer(
+        &mut self,
+        backend: &Vulkan,
+        src: u32,
+        src_offset: u64,
+        dst: u32,
+        dst_offset: u64,
+        size: u64,
+    ) {
+        self.emit_copy_buffer(backend, (src, src_offset), (dst, dst_offset), size);
+    }
+
+    fn clear_buffer(&mut self, backend: &Vulkan, buffer: u32, offset: u64, size: u64) {
+        self.emit_clear_buffer(backend, buffer, offset, size);
+    }
+
+    fn copy_buffer_to_texture(&mut self, backend: &Vulkan, copy: &NativeBufferTextureCopy) {
+        self.emit_upload(backend, copy);
+    }
+
+    fn copy_texture_to_buffer(&mut self, backend: &Vulkan, copy: &NativeBufferTextureCopy) {
+        self.emit_download(backend, copy);
+    }
+
+    fn copy_texture(&mut self, backend: &Vulkan, copy: &NativeTextureCopy) {
+        self.emit_copy_texture(backend, copy);
+    }
+
+    fn write_timestamp(&mut self, backend: &Vulkan, query_set: u32, index: u32) {
+        let pool = *backend.query_sets.get(query_set);
+        // SAFETY: the command buffer is recording, and the query was reset since it was last written.
+        unsafe {
+            backend.raw.cmd_write_timestamp2(self.buffer, vk::PipelineStageFlags2::ALL_COMMANDS, pool, index)
+        };
+    }
+}

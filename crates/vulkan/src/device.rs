@@ -1,0 +1,265 @@
+//! The device: how it is opened, what it holds, and how all of it goes away again.
+
+use std::mem::ManuallyDrop;
+use std::time::Duration;
+
+use ash::vk;
+use purlin_rhi::backend::NativeResult;
+use purlin_rhi::caps::{AdapterInfo, Capabilities, Features, FormatUses};
+use purlin_rhi::error::Error;
+use purlin_rhi::request::{DeviceRequest, negotiate, select};
+use purlin_rhi::types::TextureFormat;
+
+use crate::adapter::{self, Physical};
+use crate::binding::{Group, GroupLayout, PipelineLayout};
+use crate::command::CommandPools;
+use crate::instance::{Instance, no_driver};
+use crate::label::Labels;
+use crate::memory::{Memory, failed};
+use crate::messages::ValidationMessages;
+use crate::queue::Progress;
+use crate::resource::{Buffer, Texture, View};
+use crate::table::Table;
+
+/// How long dropping a device waits for the GPU before it gives the device up and leaks it.
+pub const TEARDOWN_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A Vulkan device. See the crate's page for its contracts.
+pub struct Vulkan {
+    pub(crate) raw: ash::Device,
+    pub(crate) queue: vk::Queue,
+    pub(crate) physical: Physical,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) labels: Option<Labels>,
+    pub(crate) memory: ManuallyDrop<Memory>,
+    pub(crate) pipeline_cache: vk::PipelineCache,
+    pub(crate) progress: Progress,
+    pub(crate) pools: CommandPools,
+
+    pub(crate) buffers: Table<Buffer>,
+    pub(crate) textures: Table<Texture>,
+    pub(crate) views: Table<View>,
+    pub(crate) samplers: Table<vk::Sampler>,
+    pub(crate) group_layouts: Table<GroupLayout>,
+    pub(crate) groups: Table<Group>,
+    pub(crate) pipeline_layouts: Table<PipelineLayout>,
+    pub(crate) shader_modules: Table<vk::ShaderModule>,
+    pub(crate) render_pipelines: Table<vk::Pipeline>,
+    pub(crate) compute_pipelines: Table<vk::Pipeline>,
+    pub(crate) query_sets: Table<vk::QueryPool>,
+
+    pub(crate) instance: ManuallyDrop<Instance>,
+}
+
+/// The catalog of the system.
+pub(crate) fn adapters(request: &DeviceRequest<'_>) -> Result<Vec<AdapterInfo>, Error> {
+    let instance = Instance::new(request.label, request.validation)?;
+    Ok(physicals(&instance)?.into_iter().map(|physical| physical.info).collect())
+}
+
+fn physicals(instance: &Instance) -> Result<Vec<Physical>, Error> {
+    match adapter::catalog(instance) {
+        Ok(list) if list.is_empty() => Err(no_driver("no Vulkan driver found a device")),
+        Ok(list) => Ok(list),
+        Err(vk::Result::ERROR_INITIALIZATION_FAILED) => {
+            Err(no_driver("the Vulkan drivers found no device they could start"))
+        }
+        Err(error) => Err(failed("vkEnumeratePhysicalDevices", error).at("adapter catalog")),
+    }
+}
+
+impl Vulkan {
+    pub(crate) fn open(request: &DeviceRequest<'_>) -> Result<Self, Error> {
+        request.check()?;
+        let instance = Instance::new(request.label, request.validation)?;
+        let mut found = physicals(&instance)?;
+        let catalog: Vec<_> = found.iter().map(|physical| physical.info.clone()).collect();
+        let physical = found.swap_remove(select(&catalog, request.adapter)?);
+        let negotiated = negotiate(request, &physical.info, |format| {
+            physical.format_uses(&instance.raw, physical.info.features, format)
+        })?;
+        if !negotiated.missing_preferred.is_empty() {
+            let missing = negotiated.missing_preferred.names();
+            tracing::info!(adapter = physical.info.name, missing, "preferred features are not there");
+        }
+        let what = || format!("device request \"{}\" on \"{}\"", request.label, physical.info.name);
+
+        let raw = create_device(&instance, &physical, negotiated.features)
+            .map_err(|error| failed("vkCreateDevice", error).at(what()))?;
+        let memory = match Memory::new(&instance.raw, &raw, physical.raw) {
+            Ok(memory) => memory,
+            Err(error) => {
+                // SAFETY: made above; it has no children yet.
+                unsafe { raw.destroy_device(None) };
+                return Err(error.at(what()));
+            }
+        };
+        // SAFETY: the device was made with one queue of this family.
+        let queue = unsafe { raw.get_device_queue(physical.queue_family, 0) };
+        let timestamps = negotiated.features.contains(Features::TIMESTAMP_QUERY);
+        let capabilities = Capabilities {
+            features: negotiated.features,
+            limits: physical.info.limits.clone(),
+            timestamp_period: if timestamps { physical.timestamp_period } else { 0.0 },
+            copy_row_alignment: 1,
+            // Depth and stencil copies begin at multiples of four.
+            copy_offset_alignment: 4,
+        };
+        let labels = Labels::new(&instance, physical.raw, &raw);
+        let what = what();
+        // From here on dropping the device cleans up, whatever of it was made.
+        let mut device = Self {
+            raw,
+            queue,
+            physical,
+            capabilities,
+            labels,
+            memory: ManuallyDrop::new(memory),
+            pipeline_cache: vk::PipelineCache::null(),
+            progress: Progress::default(),
+            pools: CommandPools::default(),
+            buffers: Table::default(),
+            textures: Table::default(),
+            views: Table::default(),
+            samplers: Table::default(),
+            group_layouts: Table::default(),
+            groups: Table::default(),
+            pipeline_layouts: Table::default(),
+            shader_modules: Table::default(),
+            render_pipelines: Table::default(),
+            compute_pipelines: Table::default(),
+            query_sets: Table::default(),
+            instance: ManuallyDrop::new(instance),
+        };
+        device.finish().map_err(|error| error.at(what))?;
+        Ok(device)
+    }
+
+    fn finish(&mut self) -> NativeResult {
+        let mut timeline = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+        let info = vk::SemaphoreCreateInfo::default().push_next(&mut timeline);
+        // SAFETY: timeline semaphores are enabled.
+        self.progress.timeline = unsafe { self.raw.create_semaphore(&info, None) }
+            .map_err(|error| failed("vkCreateSemaphore", error))?;
+        self.name(self.progress.timeline, "submissions");
+        // SAFETY: an empty cache has no data to be valid.
+        self.pipeline_cache =
+            unsafe { self.raw.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None) }
+                .map_err(|error| failed("vkCreatePipelineCache", error))?;
+        Ok(())
+    }
+
+    pub(crate) fn uses_of(&self, format: TextureFormat) -> FormatUses {
+        self.physical.format_uses(&self.instance.raw, self.capabilities.features, format)
+    }
+
+    /// Names an object where somebody reads names.
+    pub(crate) fn name(&self, object: impl vk::Handle, name: &str) {
+        if let Some(labels) = &self.labels {
+            labels.name(object, name);
+        }
+    }
+
+    /// The messages of this device's instance; a clone outlives the device and sees its teardown too.
+    pub fn messages(&self) -> ValidationMessages {
+        self.instance.messages.clone()
+    }
+
+    /// Takes the validation texts that were kept, oldest first: at most the last 64.
+    pub fn take_validation_messages(&self) -> Vec<String> {
+        self.instance.messages.take()
+    }
+
+    /// Destroys what is left in the tables, dependents first.
+    fn destroy_contents(&mut self) {
+        for buffer in self.buffers.take_all() {
+            self.free_buffer(buffer);
+        }
+        for layout in self.group_layouts.take_all() {
+            self.free_group_layout(layout);
+        }
+        let textures = self.textures.take_all();
+        // SAFETY: the GPU is idle or lost, and the handles were taken from the tables, so nothing uses them again.
+        unsafe {
+            for pipeline in self.render_pipelines.take_all().chain(self.compute_pipelines.take_all()) {
+                self.raw.destroy_pipeline(pipeline, None);
+            }
+            for module in self.shader_modules.take_all() {
+                self.raw.destroy_shader_module(module, None);
+            }
+            for layout in self.pipeline_layouts.take_all() {
+                self.raw.destroy_pipeline_layout(layout.raw, None);
+            }
+            for view in self.views.take_all() {
+                self.raw.destroy_image_view(view.raw, None);
+            }
+            for sampler in self.samplers.take_all() {
+                self.raw.destroy_sampler(sampler, None);
+            }
+            for pool in self.query_sets.take_all() {
+                self.raw.destroy_query_pool(pool, None);
+            }
+            self.pools.destroy(&self.raw);
+            self.raw.destroy_pipeline_cache(self.pipeline_cache, None);
+            self.raw.destroy_semaphore(self.progress.timeline, None);
+        }
+        for texture in textures {
+            self.free_texture(texture);
+        }
+    }
+}
+
+impl Drop for Vulkan {
+    fn drop(&mut self) {
+        if !self.settle(TEARDOWN_TIMEOUT) {
+            // Memory and instance stay, for the device still uses them.
+            tracing::error!(
+                adapter = self.physical.info.name,
+                "the GPU did not finish within {TEARDOWN_TIMEOUT:?}: the device is leaked"
+            );
+            return;
+        }
+        self.destroy_contents();
+        // SAFETY: each is dropped once, here; the blocks before the device, the device before the instance.
+        unsafe {
+            ManuallyDrop::drop(&mut self.memory);
+            self.raw.destroy_device(None);
+            ManuallyDrop::drop(&mut self.instance);
+        }
+    }
+}
+
+impl std::fmt::Debug for Vulkan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Vulkan")
+            .field("adapter", &self.physical.info.name)
+            .field("features", &self.capabilities.features)
+            .finish_non_exhaustive()
+    }
+}
+
+fn create_device(
+    instance: &Instance,
+    physical: &Physical,
+    features: Features,
+) -> Result<ash::Device, vk::Result> {
+    let priorities = [1.0];
+    let queues = [vk::DeviceQueueCreateInfo::default()
+        .queue_family_index(physical.queue_family)
+        .queue_priorities(&priorities)];
+    let core = adapter::to_native(features, physical.shader_features);
+    let mut v12 = vk::PhysicalDeviceVulkan12Features::default()
+        .timeline_semaphore(true)
+        .host_query_reset(true)
+        .separate_depth_stencil_layouts(true);
+    let mut v13 = vk::PhysicalDeviceVulkan13Features::default()
+        .synchronization2(true)
+        .dynamic_rendering(true)
+        .maintenance4(true);
+    let mut all = vk::PhysicalDeviceFeatures2::default().features(core);
+    let info =
+        vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut v12).push_next(&mut v13);
+    let info = info.push_next(&mut all);
+    // SAFETY: the queue family exists, and the adapter was found to have every feature of the chain.
+    unsafe { instance.raw.create_device(physical.raw, &info, None) }
+}

@@ -1,0 +1,243 @@
+//! The hot path: applying what is dirty, then one draw or dispatch.
+//!
+//! Runs of neighboring groups and vertex buffers go into one call each. Everything is gathered on the stack.
+
+use arrayvec::ArrayVec;
+use ash::vk;
+use purlin_rhi::backend::{
+    BindState, BoundBuffer, Dirty, Dispatch, Draw, MAX_DYNAMIC_OFFSETS, MAX_GROUPS, MAX_VERTEX_BUFFERS,
+};
+use purlin_rhi::caps::Features;
+
+use crate::binding::IMMEDIATE_STAGES;
+use crate::command::VulkanEncoder;
+use crate::convert;
+use crate::device::Vulkan;
+
+/// Takes the lowest run of ones: its first bit and its length.
+#[inline]
+fn take_run(bits: &mut u32) -> Option<(usize, usize)> {
+    if *bits == 0 {
+        return None;
+    }
+    let first = bits.trailing_zeros();
+    let length = (*bits >> first).trailing_ones();
+    // Adding the lowest one carries through the run and clears it; what the carry sets was zero before.
+    *bits &= bits.wrapping_add(1 << first);
+    Some((first as usize, length as usize))
+}
+
+/// Where a buffer binding begins. An empty one may begin at the buffer's end, which Vulkan refuses.
+#[inline]
+fn begin(bound: &BoundBuffer) -> u64 {
+    if bound.size == 0 { 0 } else { bound.offset }
+}
+
+impl VulkanEncoder {
+    #[inline]
+    fn apply_common(
+        &mut self,
+        backend: &Vulkan,
+        dirty: Dirty,
+        state: &BindState,
+        point: vk::PipelineBindPoint,
+    ) {
+        if !dirty.intersects(Dirty::GROUPS | Dirty::IMMEDIATES) {
+            return;
+        }
+        let layout = backend.pipeline_layouts.get(state.layout);
+        let mut groups = (dirty & Dirty::GROUPS).bits() / Dirty::GROUP0.bits();
+        while let Some((first, length)) = take_run(&mut groups) {
+            let mut sets = ArrayVec::<vk::DescriptorSet, MAX_GROUPS>::new();
+            let mut offsets = ArrayVec::<u32, { MAX_GROUPS * MAX_DYNAMIC_OFFSETS }>::new();
+            for group in &state.groups[first..first + length] {
+                sets.push(backend.groups.get(group.slot).set);
+                offsets.extend(group.offsets[..group.offset_count as usize].iter().copied());
+            }
+            // SAFETY: the command buffer is recording; sets are live and of the layout; offsets are aligned, in
+            // range, and in binding order.
+            unsafe {
+                backend.raw.cmd_bind_descriptor_sets(
+                    self.buffer,
+                    point,
+                    layout.raw,
+                    first as u32,
+                    &sets,
+                    &offsets,
+                )
+            };
+        }
+        if dirty.contains(Dirty::IMMEDIATES) {
+            let first = state.dirty_immediates.0 & !3;
+            let end = state.dirty_immediates.1.next_multiple_of(4).min(layout.immediate_size);
+            if first < end {
+                let bytes = &state.immediates[first as usize..end as usize];
+                // SAFETY: the command buffer is recording; the range lies in the layout's one range.
+                unsafe {
+                    backend.raw.cmd_push_constants(self.buffer, layout.raw, IMMEDIATE_STAGES, first, bytes)
+                };
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn apply_dispatch_state(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState) {
+        if dirty.contains(Dirty::PIPELINE) {
+            let pipeline = *backend.compute_pipelines.get(state.pipeline);
+            // SAFETY: the command buffer is recording, and the pipeline is live.
+            unsafe { backend.raw.cmd_bind_pipeline(self.buffer, vk::PipelineBindPoint::COMPUTE, pipeline) };
+        }
+        self.apply_common(backend, dirty, state, vk::PipelineBindPoint::COMPUTE);
+    }
+
+    #[inline]
+    pub(crate) fn apply_draw_state(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState) {
+        if dirty.is_empty() {
+            return;
+        }
+        if dirty.contains(Dirty::PIPELINE) {
+            let pipeline = *backend.render_pipelines.get(state.pipeline);
+            // SAFETY: the command buffer is recording, and the pipeline is live.
+            unsafe { backend.raw.cmd_bind_pipeline(self.buffer, vk::PipelineBindPoint::GRAPHICS, pipeline) };
+        }
+        self.apply_common(backend, dirty, state, vk::PipelineBindPoint::GRAPHICS);
+        if dirty.contains(Dirty::VERTEX_BUFFERS) {
+            let mut bits = state.dirty_vertex_buffers;
+            while let Some((first, length)) = take_run(&mut bits) {
+                let mut buffers = ArrayVec::<vk::Buffer, MAX_VERTEX_BUFFERS>::new();
+                let mut offsets = ArrayVec::<u64, MAX_VERTEX_BUFFERS>::new();
+                for bound in &state.vertex_buffers[first..first + length] {
+                    buffers.push(backend.buffers.get(bound.slot).raw);
+                    offsets.push(begin(bound));
+                }
+                // SAFETY: the command buffer is recording; the buffers are live and the offsets inside them.
+                unsafe { backend.raw.cmd_bind_vertex_buffers(self.buffer, first as u32, &buffers, &offsets) };
+            }
+        }
+        if dirty.contains(Dirty::INDEX_BUFFER) {
+            let bound = &state.index_buffer;
+            let raw = backend.buffers.get(bound.slot).raw;
+            let ty = convert::index_type(state.index_format);
+            // SAFETY: the command buffer is recording; the buffer is live and the offset aligned and inside it.
+            unsafe { backend.raw.cmd_bind_index_buffer(self.buffer, raw, begin(bound), ty) };
+        }
+        if dirty
+            .intersects(Dirty::VIEWPORT | Dirty::SCISSOR | Dirty::BLEND_CONSTANT | Dirty::STENCIL_REFERENCE)
+        {
+            self.apply_dynamic_state(backend, dirty, state);
+        }
+    }
+
+    fn apply_dynamic_state(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState) {
+        if dirty.contains(Dirty::VIEWPORT) {
+            let [x, y, width, height, min_depth, max_depth] = state.viewport;
+            // Upside down, so that clip space Y is up.
+            let viewport = vk::Viewport { x, y: y + height, width, height: -height, min_depth, max_depth };
+            // SAFETY: the command buffer is recording, and the viewport is within the limits.
+            unsafe { backend.raw.cmd_set_viewport(self.buffer, 0, &[viewport]) };
+        }
+        if dirty.contains(Dirty::SCISSOR) {
+            let [x, y, width, height] = state.scissor;
+            let scissor = vk::Rect2D {
+                offset: vk::Offset2D { x: x as i32, y: y as i32 },
+                extent: vk::Extent2D { width, height },
+            };
+            // SAFETY: the command buffer is recording, and the scissor lies in the pass's extent.
+            unsafe { backend.raw.cmd_set_scissor(self.buffer, 0, &[scissor]) };
+        }
+        if dirty.contains(Dirty::BLEND_CONSTANT) {
+            self.leftover |= Dirty::BLEND_CONSTANT;
+            // SAFETY: the command buffer is recording.
+            unsafe { backend.raw.cmd_set_blend_constants(self.buffer, &state.blend_constant) };
+        }
+        if dirty.contains(Dirty::STENCIL_REFERENCE) {
+            self.leftover |= Dirty::STENCIL_REFERENCE;
+            let faces = vk::StencilFaceFlags::FRONT_AND_BACK;
+            // SAFETY: the command buffer is recording.
+            unsafe { backend.raw.cmd_set_stencil_reference(self.buffer, faces, state.stencil_reference) };
+        }
+    }
+
+    #[inline]
+    pub(crate) fn emit_draw(&mut self, backend: &Vulkan, draw: Draw) {
+        let raw = &backend.raw;
+        match draw {
+            // SAFETY: the command buffer is recording in a raster pass with all state applied.
+            Draw::Direct { vertices, instances, first_vertex, first_instance } => unsafe {
+                raw.cmd_draw(self.buffer, vertices, instances, first_vertex, first_instance)
+            },
+            // SAFETY: as above; the indices lie in the index buffer.
+            Draw::Indexed { indices, instances, first_index, base_vertex, first_instance } => unsafe {
+                raw.cmd_draw_indexed(
+                    self.buffer,
+                    indices,
+                    instances,
+                    first_index,
+                    base_vertex,
+                    first_instance,
+                )
+            },
+            Draw::Indirect { buffer, offset, count, stride } => {
+                let arguments = backend.buffers.get(buffer).raw;
+                each_call(backend, offset, count, stride, |offset, count| {
+                    // SAFETY: as above; the arguments lie in the buffer, and the count is within the limit.
+                    unsafe { raw.cmd_draw_indirect(self.buffer, arguments, offset, count, stride) }
+                });
+            }
+            Draw::IndexedIndirect { buffer, offset, count, stride } => {
+                let arguments = backend.buffers.get(buffer).raw;
+                each_call(backend, offset, count, stride, |offset, count| {
+                    // SAFETY: as above.
+                    unsafe { raw.cmd_draw_indexed_indirect(self.buffer, arguments, offset, count, stride) }
+                });
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn emit_dispatch(&mut self, backend: &Vulkan, dispatch: Dispatch) {
+        match dispatch {
+            // SAFETY: the command buffer is recording outside a raster pass with all state applied; the counts are
+            // within the limits.
+            Dispatch::Direct([x, y, z]) => unsafe { backend.raw.cmd_dispatch(self.buffer, x, y, z) },
+            Dispatch::Indirect { buffer, offset } => {
+                let arguments = backend.buffers.get(buffer).raw;
+                // SAFETY: as above; the arguments lie in the buffer.
+                unsafe { backend.raw.cmd_dispatch_indirect(self.buffer, arguments, offset) };
+            }
+        }
+    }
+}
+
+/// Splits a multi-draw into what one call may draw: one, unless the feature is enabled.
+fn each_call(backend: &Vulkan, offset: u64, count: u32, stride: u32, mut call: impl FnMut(u64, u32)) {
+    let most = if backend.capabilities.features.contains(Features::MULTI_DRAW_INDIRECT) {
+        backend.physical.max_indirect_draws
+    } else {
+        1
+    };
+    let mut done = 0;
+    while done < count {
+        let now = most.min(count - done);
+        call(offset + u64::from(done) * u64::from(stride), now);
+        done += now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::take_run;
+
+    #[test]
+    fn runs_come_lowest_first() {
+        let mut bits = 0b1011_0110;
+        let mut runs = Vec::new();
+        while let Some(run) = take_run(&mut bits) {
+            runs.push(run);
+        }
+        assert_eq!(runs, [(1, 2), (4, 2), (7, 1)]);
+        let mut all = u32::MAX;
+        assert_eq!(take_run(&mut all), Some((0, 32)));
+        assert_eq!(all, 0);
+    }
+}

@@ -1,0 +1,187 @@
+//! The loader, the instance, its layers and its messenger.
+
+use std::ffi::CStr;
+
+use ash::{ext, vk};
+use purlin_rhi::error::Error;
+use purlin_rhi::request::Validation;
+
+use crate::label::with_cstr;
+use crate::messages::{ValidationMessages, messenger_info};
+
+/// The oldest Vulkan that this backend runs on.
+pub(crate) const API_VERSION: u32 = vk::API_VERSION_1_3;
+
+const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
+
+const INSTALL_LOADER: &str = "install the Vulkan loader and a driver (Debian and Ubuntu: libvulkan1 and \
+    mesa-vulkan-drivers, or the GPU vendor's driver; Fedora: vulkan-loader and mesa-vulkan-drivers; Arch: \
+    vulkan-icd-loader and vulkan-swrast or the vendor's; Windows: the GPU vendor's driver)";
+const INSTALL_DRIVER: &str = "install one (Debian and Ubuntu: mesa-vulkan-drivers, which has a software \
+    rasterizer too, or the GPU vendor's driver), and check VK_DRIVER_FILES if it is set";
+
+/// Says that the system has a loader but no driver.
+pub(crate) fn no_driver(detail: &str) -> Error {
+    Error::NoAdapter { detail: format!("{detail}; {INSTALL_DRIVER}") }
+}
+
+/// A Vulkan instance; everything of it is destroyed with it.
+pub(crate) struct Instance {
+    pub raw: ash::Instance,
+    messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+    /// Whether names and labels can be sent.
+    pub debug_utils: bool,
+    /// Whether the validation layer is on.
+    pub validated: bool,
+    pub messages: ValidationMessages,
+    /// Keeps the loader's library in the process; dropped after [`Drop`] destroyed the instance.
+    _entry: ash::Entry,
+}
+
+impl Instance {
+    /// Starts Vulkan.
+    pub fn new(label: &str, validation: Validation) -> Result<Self, Error> {
+        // SAFETY: loading the system's Vulkan library runs its initializers, which is what it is for.
+        let entry = unsafe { ash::Entry::load() }.map_err(|error| Error::NoAdapter {
+            detail: format!("the Vulkan loader was not found ({error}); {INSTALL_LOADER}"),
+        })?;
+        // SAFETY: the entry points were loaded above.
+        let version = unsafe { entry.try_enumerate_instance_version() }.ok().flatten();
+        if version.unwrap_or(vk::API_VERSION_1_0) < API_VERSION {
+            let detail = format!("the Vulkan loader is older than 1.3; {INSTALL_LOADER}");
+            return Err(Error::NoAdapter { detail });
+        }
+
+        let what = || format!("device request \"{label}\"");
+        let failed = |call: &'static str, error: vk::Result| Error::Backend {
+            what: what(),
+            call,
+            detail: error.to_string(),
+        };
+        // SAFETY: the entry points were loaded above.
+        let offered = unsafe { entry.enumerate_instance_extension_properties(None) }
+            .map_err(|error| failed("vkEnumerateInstanceExtensionProperties", error))?;
+        let mut debug_utils = has(&offered, ext::debug_utils::NAME);
+        let mut extensions = Vec::new();
+        let mut layers = Vec::new();
+        let mut settings = LayerSettings::None;
+        let validated = validation != Validation::Off;
+        if validated {
+            // SAFETY: the entry points were loaded above.
+            let installed = unsafe { entry.enumerate_instance_layer_properties() }
+                .map_err(|error| failed("vkEnumerateInstanceLayerProperties", error))?;
+            if !installed.iter().any(|layer| layer.layer_name_as_c_str() == Ok(LAYER)) {
+                return Err(missing_layer(what()));
+            }
+            // SAFETY: the layer is installed, so its name is known to the loader.
+            let of_layer = unsafe { entry.enumerate_instance_extension_properties(Some(LAYER)) }
+                .map_err(|error| failed("vkEnumerateInstanceExtensionProperties", error))?;
+            debug_utils |= has(&of_layer, ext::debug_utils::NAME);
+            layers.push(LAYER.as_ptr());
+            if has(&of_layer, ext::layer_settings::NAME) {
+                settings = LayerSettings::Settings;
+                extensions.push(ext::layer_settings::NAME.as_ptr());
+            } else if has(&of_layer, ext::validation_features::NAME) {
+                settings = LayerSettings::Features;
+                extensions.push(ext::validation_features::NAME.as_ptr());
+            } else if validation == Validation::Synchronization {
+                return Err(missing_layer(what()));
+            }
+        }
+        if debug_utils {
+            extensions.push(ext::debug_utils::NAME.as_ptr());
+        }
+
+        let messages = ValidationMessages::default();
+        let on = [vk::Bool32::from(validation == Validation::Synchronization)];
+        let setting = |name: &'static CStr| {
+            let mut setting = vk::LayerSettingEXT::default()
+                .layer_name(LAYER)
+                .setting_name(name)
+                .ty(vk::LayerSettingTypeEXT::BOOL32);
+            // The builder's `values` takes bytes and would count four of them.
+            setting.value_count = 1;
+            setting.p_values = on.as_ptr().cast();
+            setting
+        };
+        // The heuristic makes the layer look at what shaders statically access through descriptors. Without it a
+        // missing barrier between two dispatches goes unseen.
+        let list = [setting(c"validate_sync"), setting(c"syncval_shader_accesses_heuristic")];
+        let mut layer_settings = vk::LayerSettingsCreateInfoEXT::default().settings(&list);
+        let enable = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
+        let enable = if validation == Validation::Synchronization { &enable[..] } else { &[] };
+        let mut validation_features =
+            vk::ValidationFeaturesEXT::default().enabled_validation_features(enable);
+        let mut early = messenger_info(&messages);
+
+        let raw = with_cstr(label, |label| {
+            let application = vk::ApplicationInfo::default()
+                .application_name(label)
+                .engine_name(c"purlin")
+                .api_version(API_VERSION);
+            let mut info = vk::InstanceCreateInfo::default()
+                .application_info(&application)
+                .enabled_layer_names(&layers)
+                .enabled_extension_names(&extensions);
+            match settings {
+                LayerSettings::Settings => info = info.push_next(&mut layer_settings),
+                LayerSettings::Features => info = info.push_next(&mut validation_features),
+                LayerSettings::None => {}
+            }
+            if validated && debug_utils {
+                info = info.push_next(&mut early);
+            }
+            // SAFETY: every pointer in `info` outlives the call, and the layers and extensions were enumerated.
+            unsafe { entry.create_instance(&info, None) }
+        })
+        .map_err(|error| match error {
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER => no_driver("the system has no Vulkan driver"),
+            error => failed("vkCreateInstance", error),
+        })?;
+
+        let mut instance = Self { raw, messenger: None, debug_utils, validated, messages, _entry: entry };
+        if validated && debug_utils {
+            let functions = ext::debug_utils::Instance::new(&instance._entry, &instance.raw);
+            let info = messenger_info(&instance.messages);
+            // SAFETY: the instance is live with the extension enabled; the sink outlives the messenger.
+            let messenger = unsafe { functions.create_debug_utils_messenger(&info, None) }
+                .map_err(|error| failed("vkCreateDebugUtilsMessengerEXT", error))?;
+            instance.messenger = Some((functions, messenger));
+        }
+        Ok(instance)
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // SAFETY: all children were destroyed before: devices hold the instance and go first, the messenger goes here.
+        unsafe {
+            if let Some((functions, messenger)) = self.messenger.take() {
+                functions.destroy_debug_utils_messenger(messenger, None);
+            }
+            self.raw.destroy_instance(None);
+        }
+    }
+}
+
+/// How the layer takes its settings.
+enum LayerSettings {
+    None,
+    Settings,
+    Features,
+}
+
+fn has(list: &[vk::ExtensionProperties], name: &CStr) -> bool {
+    list.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name))
+}
+
+fn missing_layer(what: String) -> Error {
+    Error::Unsupported {
+        what,
+        capability: "VK_LAYER_KHRONOS_validation".into(),
+        detail: "the validation layer, with synchronization validation, is not installed: install it (Debian and \
+                 Ubuntu: vulkan-validationlayers; or the Vulkan SDK), or set VK_LAYER_PATH to the folder of its \
+                 manifest"
+            .into(),
+    }
+}

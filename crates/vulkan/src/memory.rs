@@ -1,0 +1,152 @@
+//! Device memory: blocks from `gpu-allocator`, and the count of what was given out.
+
+use ash::vk;
+use gpu_allocator::vulkan::{
+    Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
+};
+use gpu_allocator::{AllocationError, AllocationSizes, AllocatorDebugSettings, MemoryLocation};
+use purlin_rhi::backend::NativeMemory;
+use purlin_rhi::desc::MemoryClass;
+use purlin_rhi::error::BackendError;
+
+const MIB: u64 = 1 << 20;
+
+/// Resources of this size get memory of their own: a block holds few of them, and strands the rest when they go.
+const DEDICATED_FROM: u64 = 64 * MIB;
+
+/// The allocator of a device.
+pub(crate) struct Memory {
+    allocator: Allocator,
+    allocated: u64,
+}
+
+/// What needs memory.
+#[derive(Clone, Copy)]
+pub(crate) enum Owner {
+    Buffer(vk::Buffer),
+    Image(vk::Image),
+}
+
+impl Memory {
+    /// Starts without any block.
+    pub fn new(
+        instance: &ash::Instance,
+        device: &ash::Device,
+        physical: vk::PhysicalDevice,
+    ) -> Result<Self, BackendError> {
+        let allocator = Allocator::new(&AllocatorCreateDesc {
+            instance: instance.clone(),
+            device: device.clone(),
+            physical_device: physical,
+            debug_settings: AllocatorDebugSettings {
+                log_memory_information: false,
+                log_leaks_on_shutdown: false,
+                store_stack_traces: false,
+                log_allocations: false,
+                log_frees: false,
+                log_stack_traces: false,
+            },
+            buffer_device_address: false,
+            // Small programs take little; large ones reach the large blocks after a few.
+            allocation_sizes: AllocationSizes::new(16 * MIB, 8 * MIB)
+                .with_max_device_memblock_size(256 * MIB)
+                .with_max_host_memblock_size(64 * MIB),
+        })
+        .map_err(|error| allocation_failed(error, 0))?;
+        Ok(Self { allocator, allocated: 0 })
+    }
+
+    /// Allocates for a resource and binds it.
+    pub fn bind(
+        &mut self,
+        device: &ash::Device,
+        owner: Owner,
+        class: MemoryClass,
+        label: &str,
+    ) -> Result<Allocation, BackendError> {
+        let mut dedicated = vk::MemoryDedicatedRequirements::default();
+        let mut requirements = vk::MemoryRequirements2::default().push_next(&mut dedicated);
+        // SAFETY: the resource is live and has no memory yet.
+        unsafe {
+            match owner {
+                Owner::Buffer(buffer) => device.get_buffer_memory_requirements2(
+                    &vk::BufferMemoryRequirementsInfo2::default().buffer(buffer),
+                    &mut requirements,
+                ),
+                Owner::Image(image) => device.get_image_memory_requirements2(
+                    &vk::ImageMemoryRequirementsInfo2::default().image(image),
+                    &mut requirements,
+                ),
+            }
+        }
+        let requirements = requirements.memory_requirements;
+        let alone = dedicated.requires_dedicated_allocation == vk::TRUE
+            || dedicated.prefers_dedicated_allocation == vk::TRUE
+            || requirements.size >= DEDICATED_FROM;
+        let allocation = self
+            .allocator
+            .allocate(&AllocationCreateDesc {
+                name: label,
+                requirements,
+                location: match class {
+                    MemoryClass::Device => MemoryLocation::GpuOnly,
+                    MemoryClass::Upload => MemoryLocation::CpuToGpu,
+                    MemoryClass::Readback => MemoryLocation::GpuToCpu,
+                },
+                linear: matches!(owner, Owner::Buffer(_)),
+                allocation_scheme: match owner {
+                    _ if !alone => AllocationScheme::GpuAllocatorManaged,
+                    Owner::Buffer(buffer) => AllocationScheme::DedicatedBuffer(buffer),
+                    Owner::Image(image) => AllocationScheme::DedicatedImage(image),
+                },
+            })
+            .map_err(|error| allocation_failed(error, requirements.size))?;
+        // SAFETY: the allocation was made for this resource's requirements, and nothing else lies in its range.
+        let bound = unsafe {
+            match owner {
+                Owner::Buffer(buffer) => {
+                    device.bind_buffer_memory(buffer, allocation.memory(), allocation.offset())
+                }
+                Owner::Image(image) => {
+                    device.bind_image_memory(image, allocation.memory(), allocation.offset())
+                }
+            }
+        };
+        self.allocated += allocation.size();
+        if let Err(error) = bound {
+            self.free(allocation);
+            return Err(failed("vkBindBufferMemory or vkBindImageMemory", error));
+        }
+        Ok(allocation)
+    }
+
+    /// Gives memory back; the resource that lay there is already destroyed.
+    pub fn free(&mut self, allocation: Allocation) {
+        self.allocated -= allocation.size();
+        if let Err(error) = self.allocator.free(allocation) {
+            tracing::error!(%error, "gpu-allocator could not free an allocation of its own");
+        }
+    }
+
+    pub fn stats(&self) -> NativeMemory {
+        NativeMemory { allocated: self.allocated, blocks: self.allocator.capacity() }
+    }
+}
+
+fn allocation_failed(error: AllocationError, bytes: u64) -> BackendError {
+    match error {
+        AllocationError::OutOfMemory => BackendError::OutOfMemory { bytes },
+        error => BackendError::Failed { call: "vkAllocateMemory", detail: error.to_string() },
+    }
+}
+
+/// Sorts a native result into the kinds of error that the device tells apart.
+pub(crate) fn failed(call: &'static str, error: vk::Result) -> BackendError {
+    match error {
+        vk::Result::ERROR_OUT_OF_HOST_MEMORY | vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => {
+            BackendError::OutOfMemory { bytes: 0 }
+        }
+        vk::Result::ERROR_DEVICE_LOST => BackendError::DeviceLost(format!("{call} said so")),
+        error => BackendError::Failed { call, detail: error.to_string() },
+    }
+}

@@ -1,0 +1,107 @@
+//! What a task needs from the system: found, installed where that is allowed, else named with the exact command.
+//!
+//! Two things are asked for: a Vulkan loader with at least one driver (software will do), and the Khronos
+//! validation layer. Finding comes first and costs nothing; installing happens only on Debian and its relatives as
+//! root or with a `sudo` that needs no password. Nothing asks a question.
+
+pub mod cross;
+mod detect;
+mod layers;
+mod packages;
+
+use crate::process::{self, Env, Failure, Outcome};
+use detect::Search;
+use packages::{Need, System};
+
+/// `cargo xtask setup`
+pub fn run(args: &[String]) -> Outcome {
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => {
+            let vulkan = ensure_vulkan()?;
+            println!("vulkan:     {vulkan}");
+            let layer = ensure_layer()?;
+            println!("validation: {}", layer.describe());
+            println!();
+            for (name, value) in layer.env() {
+                println!("export {name}='{value}'");
+            }
+            Ok(())
+        }
+        ["--mock"] => {
+            let manifest = layers::mock(&process::root())?.ok_or_else(|| {
+                let hint = packages::command_for(&System::detect(), Need::MockDriver);
+                Failure::new(format!("no mock driver on this system; {hint}"))
+            })?;
+            println!("export VK_DRIVER_FILES='{}'", manifest.display());
+            Ok(())
+        }
+        _ => Err(Failure::new(format!("setup takes only `--mock`, found `{}`", args.join(" ")))),
+    }
+}
+
+/// Make sure that a Vulkan loader and a driver are there; answers what was found.
+pub fn ensure_vulkan() -> Outcome<String> {
+    let search = Search::from_system();
+    if search.only_named_drivers && search.drivers().is_empty() {
+        // The loader obeys the variable, so no package would help.
+        return Err(Failure::new(
+            "VK_DRIVER_FILES (or VK_ICD_FILENAMES) names no driver manifest that can be used",
+        ));
+    }
+    ensure(Need::Driver, || {
+        let search = Search::from_system();
+        let loader = search.loader()?;
+        let drivers = search.drivers();
+        let names: Vec<_> =
+            drivers.iter().filter_map(|path| path.file_stem()).map(|name| name.to_string_lossy()).collect();
+        (!names.is_empty()).then(|| format!("{loader}; drivers {}", names.join(", ")))
+    })
+}
+
+/// The environment of a child that is validated: the layer's place and its settings.
+pub fn validation_env() -> Outcome<Env> {
+    let layer = ensure_layer()?;
+    if let Some(warning) = layer.warning() {
+        eprintln!("warning: {warning}");
+    }
+    Ok(layer.env())
+}
+
+/// The environment of tests: validation on, and an adapter that is missing fails.
+pub fn test_env() -> Outcome<Env> {
+    ensure_vulkan()?;
+    let mut env = validation_env()?;
+    env.push(("PURLIN_VALIDATE", "1".to_owned()));
+    env.push(("PURLIN_REQUIRE_GPU", "1".to_owned()));
+    Ok(env)
+}
+
+fn ensure_layer() -> Outcome<layers::Layer> {
+    let root = process::root();
+    let mut second_best = None;
+    let found = ensure(Need::Layer, || {
+        let layer = layers::find(&root, &Search::from_system()).ok()??;
+        if layer.sees_shader_accesses() || !packages::has_better_layer(&System::detect()) {
+            return Some(layer);
+        }
+        second_best = Some(layer);
+        None
+    });
+    // An old layer is better than none; the canary test has the last word.
+    found.or_else(|failure| second_best.ok_or(failure))
+}
+
+/// Look, install, look again.
+fn ensure<T>(need: Need, mut look: impl FnMut() -> Option<T>) -> Outcome<T> {
+    if let Some(found) = look() {
+        return Ok(found);
+    }
+    let system = System::detect();
+    let hint = packages::command_for(&system, need);
+    if !packages::may_install(&system) {
+        return Err(Failure::new(format!("{} is missing; {hint}", need.name())));
+    }
+    packages::install(&system, need)?;
+    look()
+        .ok_or_else(|| Failure::new(format!("{} is still missing after installing it; {hint}", need.name())))
+}
