@@ -53,8 +53,8 @@ struct MaterialUniforms {
 
 const PI: f32 = 3.14159265359;
 
-// The radiance of the sky above the horizon; lower directions see the horizon. `blur` from 0 to 1 widens the gradient,
-// as a rough mirror sees it.
+// The radiance of the sky above the horizon; lower directions see the horizon. `blur` from 0 to 1 widens the
+// gradient, as a rough mirror sees it.
 fn sky_above(direction: vec3<f32>, blur: f32) -> vec3<f32> {
     // Air is thicker towards the horizon: color changes fast there and slowly near the zenith.
     let up = 1.0 - exp(-max(direction.y, 0.0) * mix(6.0, 1.8, blur));

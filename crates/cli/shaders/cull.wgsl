@@ -1,8 +1,8 @@
 // Frustum culling: one indexed indirect command per instance, for one view per dispatch.
 //
-// Bindings: group 0: 0 CullUniforms, 1 instances (read), 2 commands (read and write), 3 counters (read and write).
-// Dispatch ceil(instances / 64) workgroups of cs_main for each view, with that view's uniforms and commands. Before
-// the first one, a dispatch of one workgroup of cs_reset clears the counters.
+// Bindings: group 0: 0 CullUniforms, 1 instances (read), 2 commands (read and write), 3 counters (read and
+// write). Dispatch ceil(instances / 64) workgroups of cs_main for each view, with that view's uniforms and
+// commands. Before the first one, a dispatch of one workgroup of cs_reset clears the counters.
 
 struct Instance {
     model: mat4x4<f32>,

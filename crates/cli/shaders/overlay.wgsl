@@ -28,8 +28,8 @@ fn vs_main(
     @location(3) color: vec4<f32>,
     @builtin(vertex_index) index: u32,
 ) -> OverlayVarying {
-    // Two triangles, counter-clockwise in clip space: 0 1 2, 2 1 3 with corners top left, bottom left, top right,
-    // bottom right.
+    // Two triangles, counter-clockwise in clip space: 0 1 2, 2 1 3 with corners top left, bottom left, top
+    // right, bottom right.
     var corners = array<u32, 6>(0u, 1u, 2u, 2u, 1u, 3u);
     let id = corners[min(index, 5u)];
     let corner = vec2<f32>(f32(id >> 1u), f32(id & 1u));

@@ -1,6 +1,7 @@
 // Shared by the passes over the whole picture.
 //
-// Bindings: group 0: 0 source (one mip), 1 sampler (linear, clamped), 2 PostUniforms, 3 bloom (tone mapping only).
+// Bindings: group 0: 0 source (one mip), 1 sampler (linear, clamped), 2 PostUniforms, 3 bloom (tone mapping
+// only).
 
 struct PostUniforms {
     // exposure, bloom threshold, soft knee, bloom intensity

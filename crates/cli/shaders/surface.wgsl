@@ -36,8 +36,8 @@ fn transform_vertex(in: VertexInput, index: u32) -> SurfaceVarying {
     let x = model[0].xyz;
     let y = model[1].xyz;
     let z = model[2].xyz;
-    // Normals go by the inverse transpose, which is the cofactor matrix over the determinant. Length does not matter,
-    // its sign does: mirrored objects turn the normal and the bitangent.
+    // Normals go by the inverse transpose, which is the cofactor matrix over the determinant. Length does not
+    // matter, its sign does: mirrored objects turn the normal and the bitangent.
     let mirror = sign(dot(x, cross(y, z)));
     let normal = (cross(y, z) * in.normal.x + cross(z, x) * in.normal.y + cross(x, y) * in.normal.z) * mirror;
     let world = model * vec4<f32>(in.position, 1.0);
@@ -152,7 +152,8 @@ fn shade(surface: Surface, world: vec3<f32>, geometric_normal: vec3<f32>) -> Sha
     // A sun seen in a mirror is far brighter than bloom needs.
     out.specular = min(fresnel * distribution * visibility, vec3<f32>(24.0)) * bounces * irradiance;
 
-    // The sky as a hemisphere: its blurred radiance along the normal, and along the reflection for the mirror part.
+    // The sky as a hemisphere: its blurred radiance along the normal, and along the reflection for the mirror
+    // part.
     let around = sky_radiance(n, 1.0);
     let mirrored = reflect(-to_eye, n);
     let specular_occlusion = clamp(pow(n_dot_v + surface.occlusion, exp2(-16.0 * alpha - 1.0)) - 1.0 + surface.occlusion, 0.0, 1.0);

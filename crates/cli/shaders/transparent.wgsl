@@ -1,4 +1,5 @@
-// The transparent pass: the opaque pass's shading with premultiplied alpha (blend: one, one minus source alpha).
+// The transparent pass: the opaque pass's shading with premultiplied alpha (blend: one, one minus source
+// alpha).
 //
 // Bindings: groups 0, 1 and 2 of common.wgsl, all of them.
 #import "surface.wgsl"

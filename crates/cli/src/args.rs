@@ -1,7 +1,7 @@
 //! The demo's command line.
 //!
-//! `clap` parses; this module bends its conventions to ours: a mistake is one line and exit code 1 (not a usage page
-//! and 2), and `--help` and `--version` go to the standard output with exit code 0.
+//! `clap` parses; this module bends its conventions to ours: a mistake is one line and exit code 1 (not a
+//! usage page and 2), and `--help` and `--version` go to the standard output with exit code 0.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

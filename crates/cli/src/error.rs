@@ -1,8 +1,8 @@
 //! Everything that can go wrong in the demo, as one line each.
 //!
-//! A person who runs the demo sees exactly one of these lines and exit code 1, so every variant names the thing it
-//! is about (a path, a field, a value) and none of them spans lines. Text that comes from elsewhere goes through
-//! [`one_line`] first.
+//! A person who runs the demo sees exactly one of these lines and exit code 1, so every variant names the
+//! thing it is about (a path, a field, a value) and none of them spans lines. Text that comes from elsewhere
+//! goes through [`one_line`] first.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};

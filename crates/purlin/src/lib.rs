@@ -1,1 +1,32 @@
-//! Placeholder.
+//! Purlin: an explicit GPU device layer and a compiled render graph.
+//!
+//! This crate is the face: add it, and the crates below come along under short names. With the `vulkan` feature (on by
+//! default) [`Device`], [`Graph`] and [`GraphArena`] name the Vulkan backend, so that no type parameter is left to write.
+//!
+//! - [`rhi`]: the device, resources, passes, services, and the [null backend](rhi::null) for tests.
+//! - [`graph`]: the render graph.
+//! - `vulkan`: the Vulkan backend.
+#![forbid(unsafe_code)]
+
+pub use purlin_graph as graph;
+pub use purlin_rhi as rhi;
+#[cfg(feature = "vulkan")]
+pub use purlin_vulkan as vulkan;
+
+pub use purlin_graph::bind;
+pub use purlin_rhi::{
+    AdapterSelector, BindGroupDesc, BindGroupEntry, BindGroupLayoutDesc, BufferDesc, BufferSlice, ClearValue, ColorTarget,
+    ComputePipelineDesc, Contents, DepthStencilDesc, DeviceRequest, Error, Features, Limits, LoadOp, Owned,
+    PipelineLayoutDesc, PrimitiveDesc, RenderPipelineDesc, Result, SamplerDesc, ShaderStageDesc, StoreOp, TextureDesc,
+    TextureViewDesc, Validation, VertexBufferLayout, kind, types,
+};
+
+/// A device of the usual backend.
+#[cfg(feature = "vulkan")]
+pub type Device = purlin_rhi::Device<purlin_vulkan::Vulkan>;
+/// A render graph for the usual backend.
+#[cfg(feature = "vulkan")]
+pub type Graph<'f> = purlin_graph::Graph<'f, purlin_vulkan::Vulkan>;
+/// What a render graph keeps from frame to frame, for the usual backend.
+#[cfg(feature = "vulkan")]
+pub type GraphArena = purlin_graph::GraphArena<purlin_vulkan::Vulkan>;

@@ -10,7 +10,7 @@ use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationError, ValidationFlags, Validator};
 use naga::{Module, WithSpan};
 
-use crate::error::{Diagnostic, Error};
+use crate::error::{Diagnostic, Error, Location};
 use crate::source::SourceMap;
 use crate::target::Target;
 
@@ -36,13 +36,13 @@ pub(crate) fn check(
 
     let info = Validator::new(ValidationFlags::all(), capabilities)
         .validate(&written)
-        .map_err(|error| Error::Validation(Box::new(validation_diagnostic(source, &error))))?;
+        .map_err(|error| Error::Validation(Box::new(validation_diagnostic(source, &written, &error))))?;
     for &target in targets {
         Validator::new(ValidationFlags::all(), capabilities & target.capabilities())
             .validate(&written)
             .map_err(|error| Error::Target {
                 target,
-                diagnostic: Box::new(validation_diagnostic(source, &error)),
+                diagnostic: Box::new(validation_diagnostic(source, &written, &error)),
             })?;
     }
 
@@ -72,7 +72,11 @@ fn parse_diagnostic(source: &SourceMap, error: &naga::front::wgsl::ParseError) -
     diagnostic
 }
 
-fn validation_diagnostic(source: &SourceMap, error: &WithSpan<ValidationError>) -> Diagnostic {
+fn validation_diagnostic(
+    source: &SourceMap,
+    module: &Module,
+    error: &WithSpan<ValidationError>,
+) -> Diagnostic {
     let mut message = subject(error.as_inner());
     let mut cause = error.as_inner().source();
     while let Some(error) = cause {
@@ -84,6 +88,9 @@ fn validation_diagnostic(source: &SourceMap, error: &WithSpan<ValidationError>) 
     let primary = spans.next();
     let mut diagnostic =
         Diagnostic::new(message, primary.as_ref().and_then(|(range, _)| source.locate(range.clone())));
+    if diagnostic.location.is_none() {
+        diagnostic.location = first_use(source, module, error.as_inner());
+    }
     if let Some((_, label)) = primary.filter(|(_, label)| speaks(label)) {
         diagnostic.label = label.clone();
     }
@@ -93,6 +100,13 @@ fn validation_diagnostic(source: &SourceMap, error: &WithSpan<ValidationError>) 
     }
     diagnostic.notes.extend(spans.filter_map(|(range, text)| place_note(source, range, text)));
     diagnostic
+}
+
+/// Predeclared types have no place of their own; the variable that has the type does.
+fn first_use(source: &SourceMap, module: &Module, error: &ValidationError) -> Option<Location> {
+    let ValidationError::Type { handle, .. } = error else { return None };
+    let (variable, _) = module.global_variables.iter().find(|(_, variable)| variable.ty == *handle)?;
+    source.locate(module.global_variables.get_span(variable).to_range()?)
 }
 
 /// naga labels some spans with the name of its own type and an index, which says nothing about the shader.
@@ -110,6 +124,7 @@ fn place_note(source: &SourceMap, range: Range<usize>, text: &str) -> Option<Str
 /// What the error is about, without naga's arena indices, which mean nothing to the author of a shader.
 fn subject(error: &ValidationError) -> String {
     match error {
+        ValidationError::Type { name, .. } if name.is_empty() => "type".into(),
         ValidationError::Type { name, .. } => format!("type `{name}`"),
         ValidationError::Constant { name, .. } => format!("constant `{name}`"),
         ValidationError::Override { name, .. } => format!("override `{name}`"),
@@ -139,7 +154,7 @@ fn override_error(source: &SourceMap, module: &Module, error: PipelineConstantEr
                 .with_hint("shaders are compiled offline, so give it a value here, or make it a `const`")
         }
         PipelineConstantError::ValidationError(error) => {
-            return Error::Validation(Box::new(validation_diagnostic(source, error)));
+            return Error::Validation(Box::new(validation_diagnostic(source, module, error)));
         }
         other => Diagnostic::new(other.to_string(), None),
     };

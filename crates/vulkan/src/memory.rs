@@ -34,18 +34,14 @@ impl Memory {
         device: &ash::Device,
         physical: vk::PhysicalDevice,
     ) -> Result<Self, BackendError> {
+        // What is left when a device is dropped is freed by the device, so it is no leak to report.
+        let mut debug_settings = AllocatorDebugSettings::default();
+        debug_settings.log_leaks_on_shutdown = false;
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.clone(),
             device: device.clone(),
             physical_device: physical,
-            debug_settings: AllocatorDebugSettings {
-                log_memory_information: false,
-                log_leaks_on_shutdown: false,
-                store_stack_traces: false,
-                log_allocations: false,
-                log_frees: false,
-                log_stack_traces: false,
-            },
+            debug_settings,
             buffer_device_address: false,
             // Small programs take little; large ones reach the large blocks after a few.
             allocation_sizes: AllocationSizes::new(16 * MIB, 8 * MIB)

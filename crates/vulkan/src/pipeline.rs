@@ -60,9 +60,9 @@ impl Vulkan {
     pub(crate) fn new_render_pipeline(&mut self, slot: u32, desc: &RenderPipelineDesc<'_>) -> NativeResult {
         const CALL: &str = "vkCreateGraphicsPipelines";
         let vertex_entry = entry_name(CALL, desc.vertex.entry)?;
+        let fragment_entry;
         let mut stages = ArrayVec::<_, 2>::new();
         stages.push(self.stage(vk::ShaderStageFlags::VERTEX, desc.vertex.module.slot(), &vertex_entry));
-        let fragment_entry;
         if let Some(fragment) = &desc.fragment {
             fragment_entry = entry_name(CALL, fragment.entry)?;
             stages.push(self.stage(vk::ShaderStageFlags::FRAGMENT, fragment.module.slot(), &fragment_entry));

@@ -222,12 +222,12 @@ impl Vulkan {
                 (FormatUses::COLOR, vk::ImageUsageFlags::COLOR_ATTACHMENT),
             ] {
                 if !uses.contains(bit) {
-                    usage -= of;
+                    usage &= !of;
                 }
             }
         }
-        if !view.attachable && usage.intersects(viewed - attachments) {
-            usage -= attachments;
+        if !view.attachable && usage.intersects(!attachments) {
+            usage &= !attachments;
         }
         let aspects = convert::aspects(view.range.aspects);
         let mut usage_info = vk::ImageViewUsageCreateInfo::default().usage(usage);

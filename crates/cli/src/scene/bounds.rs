@@ -73,8 +73,8 @@ pub struct Sphere {
 impl Sphere {
     /// A sphere around a local box after a transform.
     ///
-    /// The farthest of the eight corners gives the radius. A transform is affine, so this holds under shear too,
-    /// and unlike a box around the rotated box it does not grow under rotation.
+    /// The farthest of the eight corners gives the radius. A transform is affine, so this holds under shear
+    /// too, and unlike a box around the rotated box it does not grow under rotation.
     pub fn around(bounds: &Aabb, transform: &Mat4) -> Self {
         let center = transform.transform_point3(bounds.center());
         let radius = bounds

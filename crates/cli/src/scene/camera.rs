@@ -1,7 +1,7 @@
 //! Where the scene is seen from and lit from: camera, frustum and the sun's shadow view.
 //!
-//! The world is right-handed with Y up, as in glTF. Clip space has Y up and depth 0 at the near plane to 1 at the
-//! far plane, which glam calls the DirectX convention.
+//! The world is right-handed with Y up, as in glTF. Clip space has Y up and depth 0 at the near plane to 1 at
+//! the far plane, which glam calls the DirectX convention.
 
 use glam::camera::rh::{proj::directx, view};
 use glam::{Mat4, Vec3, Vec4};
@@ -24,7 +24,8 @@ pub struct Camera {
 }
 
 impl Camera {
-    /// A camera that looks along `-direction` at the middle of `bounds`, just far enough to show the whole box.
+    /// A camera that looks along `-direction` at the middle of `bounds`, just far enough to show the whole
+    /// box.
     ///
     /// `margin` is the share of the picture left free around it, from 0 to below 1.
     pub fn framing(bounds: &Aabb, direction: Vec3, fov_y: f32, aspect: f32, margin: f32) -> Self {
@@ -34,7 +35,8 @@ impl Camera {
         let up = direction.cross(right);
         let tangent_y = (fov_y * 0.5).tan() * (1.0 - margin);
         let tangent_x = tangent_y * aspect;
-        // A corner is inside the picture when its offset is below its depth times the tangent: solve for the eye.
+        // A corner is inside the picture when its offset is below its depth times the tangent: solve for the
+        // eye.
         let distance = bounds
             .corners()
             .into_iter()
@@ -73,8 +75,8 @@ impl Camera {
 
 /// Six planes around what a view sees.
 ///
-/// A plane is `(normal, offset)` with a unit normal that points inside, so `normal . p + offset` is the distance of
-/// `p` and is negative outside. The order is left, right, bottom, top, near, far.
+/// A plane is `(normal, offset)` with a unit normal that points inside, so `normal . p + offset` is the
+/// distance of `p` and is negative outside. The order is left, right, bottom, top, near, far.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frustum {
     /// The planes.
@@ -124,8 +126,8 @@ impl Sun {
         let view = view::look_to_mat4(focus.center(), -self.direction, up);
         let across = focus.transformed(&view);
         let along = casters.union(*focus).transformed(&view);
-        // View space looks along -Z: the nearest thing has the largest z. A little slack keeps casters that touch
-        // the planes from being clipped.
+        // View space looks along -Z: the nearest thing has the largest z. A little slack keeps casters that
+        // touch the planes from being clipped.
         let slack = (along.max.z - along.min.z).max(1e-6) * 0.01;
         let (near, far) = (-along.max.z - slack, -along.min.z + slack);
         let size = (across.max - across.min).max(Vec3::splat(1e-6));

@@ -1,7 +1,8 @@
 //! A small bitmap font and the quads that draw text with it.
 //!
-//! Glyphs are five columns by seven rows in a cell of six by eight, printable ASCII only; everything else shows as
-//! `?`. The last cell of the atlas is solid, so that rectangles come from the same texture and the same draw.
+//! Glyphs are five columns by seven rows in a cell of six by eight, printable ASCII only; everything else
+//! shows as `?`. The last cell of the atlas is solid, so that rectangles come from the same texture and the
+//! same draw.
 
 /// Columns of a cell: five of the glyph and one of space.
 const CELL_WIDTH: u32 = 6;

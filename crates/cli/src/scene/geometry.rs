@@ -1,9 +1,10 @@
 //! Vertices, and the attributes that a mesh may leave out: normals and tangents.
 //!
-//! Tangents come from the accumulated method: each triangle's derivative of position by texture coordinate, summed at
-//! its vertices and made orthogonal to the normal. MikkTSpace, which glTF names for models without tangents, differs
-//! in how it splits vertices and weighs angles; it matters for maps baked from a high-polygon mesh, and such models
-//! ship their tangents. For tiling maps the two agree, so a new dependency would buy nothing here.
+//! Tangents come from the accumulated method: each triangle's derivative of position by texture coordinate,
+//! summed at its vertices and made orthogonal to the normal. MikkTSpace, which glTF names for models without
+//! tangents, differs in how it splits vertices and weighs angles; it matters for maps baked from a
+//! high-polygon mesh, and such models ship their tangents. For tiling maps the two agree, so a new dependency
+//! would buy nothing here.
 
 use glam::{Vec2, Vec3, Vec4};
 
@@ -15,7 +16,8 @@ pub struct Vertex {
     pub position: [f32; 3],
     /// Location 1: unit normal.
     pub normal: [f32; 3],
-    /// Location 2: unit tangent and, in the last component, the sign of the bitangent `cross(normal, tangent) * w`.
+    /// Location 2: unit tangent and, in the last component, the sign of the bitangent `cross(normal, tangent)
+    /// * w`.
     pub tangent: [f32; 4],
     /// Location 3: texture coordinates; (0, 0) is the corner of the first texel of the first row.
     pub uv: [f32; 2],
@@ -63,7 +65,8 @@ pub fn flatten(vertices: &mut Vec<Vertex>, indices: &mut [u32]) {
 
 /// Computes tangents from positions, normals and texture coordinates.
 ///
-/// The bitangent `cross(normal, tangent) * w` points to smaller `v`, which is up in a texture: glTF's convention.
+/// The bitangent `cross(normal, tangent) * w` points to smaller `v`, which is up in a texture: glTF's
+/// convention.
 pub fn generate_tangents(vertices: &mut [Vertex], indices: &[u32]) {
     let mut sums = vec![(Vec3::ZERO, Vec3::ZERO); vertices.len()];
     for triangle in indices.chunks_exact(3) {
@@ -75,8 +78,8 @@ pub fn generate_tangents(vertices: &mut [Vertex], indices: &[u32]) {
         if area == 0.0 || !area.is_finite() {
             continue;
         }
-        // Without the division by the area each triangle weighs by its size in the texture and in space; only the
-        // sign of the area matters for the directions.
+        // Without the division by the area each triangle weighs by its size in the texture and in space; only
+        // the sign of the area matters for the directions.
         let along_u = (e1 * d2.y - e2 * d1.y) * area.signum();
         let along_v = (e2 * d1.x - e1 * d2.x) * area.signum();
         for index in triangle {

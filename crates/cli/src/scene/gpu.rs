@@ -1,7 +1,7 @@
 //! The scene's data as the shaders read it.
 //!
-//! Each type mirrors a structure of `shaders/common.wgsl` (or the shader named beside it) field by field. They hold
-//! only four-component vectors and matrices, so Rust's layout is WGSL's.
+//! Each type mirrors a structure of `shaders/common.wgsl` (or the shader named beside it) field by field.
+//! They hold only four-component vectors and matrices, so Rust's layout is WGSL's.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3};
@@ -42,7 +42,8 @@ pub struct GpuInstance {
     pub model: Mat4,
     /// The bounding sphere in world space: center, radius.
     pub sphere: [f32; 4],
-    /// Index count, first index, base vertex, flags ([`GpuInstance::CASTS_SHADOW`], [`GpuInstance::VISIBLE`]).
+    /// Index count, first index, base vertex, flags ([`GpuInstance::CASTS_SHADOW`],
+    /// [`GpuInstance::VISIBLE`]).
     pub draw: [u32; 4],
 }
 

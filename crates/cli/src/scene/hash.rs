@@ -1,7 +1,7 @@
 //! Small deterministic numbers for the procedural scene.
 //!
-//! The picture must be the same on every run and machine, so it draws from this fixed integer hash and not from a
-//! random generator.
+//! The picture must be the same on every run and machine, so it draws from this fixed integer hash and not
+//! from a random generator.
 
 /// A well mixed 32-bit hash of a number and a salt.
 pub fn bits(value: u32, salt: u32) -> u32 {

@@ -1,9 +1,9 @@
 //! Images on the CPU: decoding, size limits and mip chains.
 //!
-//! Every image becomes RGBA8 with a full chain down to 1x1. A mip's size is the floor of half its parent's, never
-//! below one. Each texel of a mip is the exact area average of its parent (a box filter with fractional weights where
-//! a side is odd), taken in the space where averaging means something: linear light for colors, direction for
-//! normals, plain values for everything else.
+//! Every image becomes RGBA8 with a full chain down to 1x1. A mip's size is the floor of half its parent's,
+//! never below one. Each texel of a mip is the exact area average of its parent (a box filter with fractional
+//! weights where a side is odd), taken in the space where averaging means something: linear light for colors,
+//! direction for normals, plain values for everything else.
 
 use std::sync::LazyLock;
 
@@ -98,8 +98,8 @@ impl ImageData {
 
 /// Decodes a PNG or JPEG file image to RGBA8.
 ///
-/// Sixteen-bit channels are rounded to eight. Sizes beyond 16384 and decodings beyond 1 GiB are refused, so that a
-/// small file cannot claim all memory.
+/// Sixteen-bit channels are rounded to eight. Sizes beyond 16384 and decodings beyond 1 GiB are refused, so
+/// that a small file cannot claim all memory.
 pub fn decode(bytes: &[u8]) -> Result<MipLevel, String> {
     let mut limits = image::Limits::default();
     limits.max_image_width = Some(16384);
@@ -160,7 +160,8 @@ fn pack(kind: ImageKind, value: [f32; 4]) -> [u8; 4] {
         }
         ImageKind::Linear => value.map(unorm),
         ImageKind::Normal => {
-            // Averages of unit vectors are shorter than one; opposite ones may cancel, which then means "flat".
+            // Averages of unit vectors are shorter than one; opposite ones may cancel, which then means
+            // "flat".
             let n = glam::Vec3::new(value[0], value[1], value[2]) * 2.0 - 1.0;
             let n = n.normalize_or(glam::Vec3::Z) * 0.5 + 0.5;
             [unorm(n.x), unorm(n.y), unorm(n.z), unorm(value[3])]
@@ -168,7 +169,8 @@ fn pack(kind: ImageKind, value: [f32; 4]) -> [u8; 4] {
     }
 }
 
-/// For each output index: the first input index and the weights of the inputs that it covers, which sum to one.
+/// For each output index: the first input index and the weights of the inputs that it covers, which sum to
+/// one.
 fn box_weights(from: u32, to: u32) -> Vec<(usize, Vec<f32>)> {
     let scale = f64::from(from) / f64::from(to);
     (0..to)

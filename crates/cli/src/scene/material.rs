@@ -141,8 +141,8 @@ impl Material {
         self.alpha_mode == AlphaMode::Blend
     }
 
-    /// The material's textures in the order of their bindings: base color, metallic-roughness, normal, occlusion,
-    /// emissive.
+    /// The material's textures in the order of their bindings: base color, metallic-roughness, normal,
+    /// occlusion, emissive.
     pub fn textures(&self) -> [u32; 5] {
         [
             self.base_color_texture,

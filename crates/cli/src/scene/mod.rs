@@ -1,12 +1,12 @@
 //! The CPU side of the demo: what is drawn, before any GPU is involved.
 //!
-//! A [`Scene`] is plain data in the shape that the renderer uploads: one vertex buffer, one index buffer, images with
-//! their mips, materials, and instances in draw order. It comes from a glTF file ([`Scene::load`]) or from nothing
-//! ([`Scene::procedural`]), and is the same on every run.
+//! A [`Scene`] is plain data in the shape that the renderer uploads: one vertex buffer, one index buffer,
+//! images with their mips, materials, and instances in draw order. It comes from a glTF file
+//! ([`Scene::load`]) or from nothing ([`Scene::procedural`]), and is the same on every run.
 //!
-//! Invariants, whatever the input: every index stays inside its mesh's vertices, every mesh, material and texture
-//! number is valid, positions and transforms are finite, front faces are counter-clockwise, normals and tangents have
-//! unit length, and instances are sorted so that each [`Batch`] is one contiguous range.
+//! Invariants, whatever the input: every index stays inside its mesh's vertices, every mesh, material and
+//! texture number is valid, positions and transforms are finite, front faces are counter-clockwise, normals
+//! and tangents have unit length, and instances are sorted so that each [`Batch`] is one contiguous range.
 
 mod bounds;
 mod camera;

@@ -1,9 +1,10 @@
 //! The scene without a file: a sunflower field of 1,024 objects around a golden knot.
 //!
-//! Objects stand where a sunflower puts its seeds: the n-th at the golden angle times n, at a distance that grows with
-//! the square root of n. That fills the plane evenly and shows spiral arms, which shape, size and color follow. The
-//! camera stands inside the field, so a good part of it is behind the eye and has to be culled; the sun stands low
-//! at the left, so shadows are long; glass floats in front, so blending has something to do.
+//! Objects stand where a sunflower puts its seeds: the n-th at the golden angle times n, at a distance that
+//! grows with the square root of n. That fills the plane evenly and shows spiral arms, which shape, size and
+//! color follow. The camera stands inside the field, so a good part of it is behind the eye and has to be
+//! culled; the sun stands low at the left, so shadows are long; glass floats in front, so blending has
+//! something to do.
 
 use std::f32::consts::TAU;
 

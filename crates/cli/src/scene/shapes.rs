@@ -1,7 +1,7 @@
 //! Procedural meshes, each around the origin with a size near one.
 //!
-//! Round things are lathes: a profile of points and normals turned around Y. All triangles are counter-clockwise from
-//! outside, and all vertices have tangents that fit their texture coordinates.
+//! Round things are lathes: a profile of points and normals turned around Y. All triangles are
+//! counter-clockwise from outside, and all vertices have tangents that fit their texture coordinates.
 
 use std::f32::consts::{PI, TAU};
 
@@ -40,7 +40,8 @@ fn grid(columns: u32, rows: u32, mut vertex: impl FnMut(f32, f32) -> Vertex) -> 
     (vertices, indices)
 }
 
-/// Turns a profile around Y: `profile(t)` gives (radius, height) and their outward normal for `t` from top to bottom.
+/// Turns a profile around Y: `profile(t)` gives (radius, height) and their outward normal for `t` from top to
+/// bottom.
 fn lathe(segments: u32, rings: u32, repeat: Vec2, profile: impl Fn(f32) -> (Vec2, Vec2)) -> Shape {
     grid(segments, rings, |u, v| {
         let (point, normal) = profile(v);

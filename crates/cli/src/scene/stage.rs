@@ -1,6 +1,7 @@
 //! The stage for a loaded model: ground, sun, sky and a camera that fits.
 //!
-//! Models come in any unit (a fox of 150, a cake of 1), so every length here is a multiple of the model's radius.
+//! Models come in any unit (a fox of 150, a cake of 1), so every length here is a multiple of the model's
+//! radius.
 
 use glam::{Mat4, Vec3};
 

@@ -31,7 +31,7 @@ pub struct TextureBarrier {
 /// The barriers at one pass boundary, lowered together in one native call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BarrierBatch<'a> {
-    /// Memory barriers; no two with the same source or the same destination.
+    /// Memory barriers; no two that one barrier could express exactly.
     pub memory: &'a [MemoryBarrier],
     /// Texture barriers.
     pub textures: &'a [TextureBarrier],

@@ -170,10 +170,14 @@ mod tests {
         assert_eq!(runs.isolate(20, 100), 1..3);
         assert_eq!(runs.isolate(0, 30), 0..2);
         assert_eq!(ends(&runs), [20, 30, 40, 100]);
+        runs.coalesce(20, 100);
+        assert_eq!(ends(&runs), [100]);
+        runs.isolate(20, 30);
         runs.all_mut()[1].state.defined = true;
         runs.coalesce(20, 30);
         assert_eq!(ends(&runs), [20, 30, 100]);
         assert_eq!(runs.covering(29, 31).len(), 2);
+        assert_eq!(runs.covering(20, 30).len(), 1);
         runs.all_mut()[1].state.defined = false;
         runs.coalesce(20, 30);
         assert_eq!(ends(&runs), [100]);

@@ -1,13 +1,14 @@
 //! Barriers by whole resource: the reference that fine planning is compared with.
 //!
 //! Every use counts as a use of all of its resource, and all uses that a pass makes of a resource count as one. What
-//! must be waited for is therefore a single answer per resource, written to all of its runs. Nothing looks ahead.
+//! must be waited for is therefore a single answer per resource: the last write is written to all of its runs, readers
+//! are collected from all of them. Nothing looks ahead.
 //!
 //! Only dependencies are widened. A layout change, a discard and definedness keep their exact range: a texture whose
 //! mips are read and written in one pass has no single layout, and widening a transition from `Undefined` would
 //! destroy contents. So data stays the same, and any order that fine planning demands of two uses is demanded here too.
 
-use super::access::{Access, Effect, Layout, Scope, Stages};
+use super::access::{Access, Layout, Scope, Stages};
 use super::barrier::TextureBarrier;
 use super::batches::{BarrierIndex, Hazard, Reason};
 use super::extent::{Part, Resource};
@@ -33,7 +34,6 @@ pub(super) fn plan_pass(context: &mut Context<'_>) {
 struct Together {
     scope: Scope,
     writes: bool,
-    readers: Stages,
 }
 
 /// Plans one resource, from its first use in the pass.
@@ -60,28 +60,24 @@ fn plan_resource(context: &mut Context<'_>, first: u32) {
     // The dependency state of the whole resource after the pass. Reads in a writing pass are part of the write, so
     // that readers always follow the write.
     let gpu = together.scope.stages - Stages::HOST;
-    let after = if together.writes {
-        State {
-            write: Scope::new(gpu | handed, together.scope.access.writes()),
-            visible: Pairs::NONE,
-            readers: Stages::empty(),
-            ..before
-        }
-    } else if !handed.is_empty() {
-        let write = Scope::new(before.write.stages | handed, before.write.access);
-        State { write, visible: Pairs::NONE, readers: together.readers, ..before }
+    let reset = together.writes || !handed.is_empty();
+    let write = if together.writes {
+        Scope::new(gpu | handed, together.scope.access.writes())
     } else {
-        let visible = before.visible.union(served);
-        State { visible, readers: before.readers | together.readers, ..before }
+        Scope::new(before.write.stages | handed, before.write.access)
     };
+    let visible = if reset { Pairs::NONE } else { before.visible.union(served) };
     let entry = context.overlay.entry(context.uses[first as usize].entry);
     entry.written |= together.writes;
     for run in entry.now.all_mut() {
         let state = &mut run.state;
-        (state.write, state.visible, state.readers) = (after.write, after.visible, after.readers);
+        (state.write, state.visible) = (write, visible);
+        if reset {
+            state.readers = Stages::empty();
+        }
     }
     let cells = entry.extent.cells();
-    each_use(context, first, define);
+    each_use(context, first, |context, at| leave_trace(context, at, together.writes));
     if cells > 0 {
         context.overlay.entry(context.uses[first as usize].entry).now.coalesce(0, cells);
     }
@@ -105,14 +101,11 @@ fn widened(context: &mut Context<'_>, first: u32) -> State {
 }
 
 fn together(context: &mut Context<'_>, first: u32) -> Together {
-    let mut all = Together { scope: Scope::NONE, writes: false, readers: Stages::empty() };
+    let mut all = Together { scope: Scope::NONE, writes: false };
     each_use(context, first, |context, at| {
         let usage = &context.uses[at as usize];
         all.scope = all.scope.union(usage.scope);
         all.writes |= usage.effect.writes();
-        if usage.effect == Effect::Read {
-            all.readers |= usage.scope.stages - Stages::HOST;
-        }
     });
     all
 }
@@ -167,18 +160,20 @@ fn transitions(context: &mut Context<'_>, at: u32, before: &State, src: Scope) -
     handed
 }
 
-/// Marks what a use wrote as defined.
-fn define(context: &mut Context<'_>, at: u32) {
+/// Records what a use did in every run of its range. Readers keep their exact range, so that fine planning can take
+/// over: a run that nobody read must not look as if its readers had seen the write.
+fn leave_trace(context: &mut Context<'_>, at: u32, writing_pass: bool) {
     let usage = context.uses[at as usize];
-    if !usage.effect.writes() {
-        return;
-    }
     let part = Part::of(&context.declared[at as usize]);
     let entry = context.overlay.entry(usage.entry);
     for (start, end) in entry.extent.intervals(part) {
         let range = entry.now.isolate(start, end);
         for run in &mut entry.now.all_mut()[range] {
-            run.state.defined = true;
+            if usage.effect.writes() {
+                run.state.defined = true;
+            } else if !writing_pass {
+                run.state.readers |= usage.scope.stages - Stages::HOST;
+            }
         }
     }
 }

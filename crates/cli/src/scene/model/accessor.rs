@@ -1,7 +1,8 @@
 //! Accessors to numbers, with every bound checked.
 //!
-//! One element is read as bytes from a view (with its stride), from zeros where there is no view, and then from the
-//! sparse overrides. What comes out is always `count` elements of `N` components, or an error that names the accessor.
+//! One element is read as bytes from a view (with its stride), from zeros where there is no view, and then
+//! from the sparse overrides. What comes out is always `count` elements of `N` components, or an error that
+//! names the accessor.
 
 use gltf::Accessor;
 use gltf::accessor::{DataType, sparse};

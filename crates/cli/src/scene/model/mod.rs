@@ -1,12 +1,13 @@
 //! glTF 2.0 to a [`Scene`].
 //!
 //! The steps are rooms of their own: [`source`] brings bytes and a valid document, [`accessor`] numbers,
-//! [`primitive`] one mesh part, [`surface`] one material. This file walks the nodes and puts the parts together.
+//! [`primitive`] one mesh part, [`surface`] one material. This file walks the nodes and puts the parts
+//! together.
 //!
-//! What a node transform means: world = parent * local. A mesh under a mirroring transform gets a second index range
-//! with turned winding, so front faces stay counter-clockwise without a pipeline of their own. A skinned mesh is posed
-//! here once, with its joints at rest, and stands in world space: the transform of its own node is ignored, as the
-//! format says.
+//! What a node transform means: world = parent * local. A mesh under a mirroring transform gets a second
+//! index range with turned winding, so front faces stay counter-clockwise without a pipeline of their own. A
+//! skinned mesh is posed here once, with its joints at rest, and stands in world space: the transform of its
+//! own node is ignored, as the format says.
 
 mod accessor;
 mod primitive;
@@ -58,9 +59,8 @@ fn build(source: &Source, options: &SceneOptions) -> Result<Scene, DemoError> {
     if scene.instances.is_empty() {
         return Err(source.fault("there is no triangle to show"));
     }
-    // Written so that not-a-number fails too.
     let reach = scene.bounds.min.abs().max(scene.bounds.max.abs()).max_element();
-    if !(reach <= MAX_REACH) {
+    if reach.is_nan() || reach > MAX_REACH {
         return Err(source.fault(format!("it reaches {reach:e} units from the origin, beyond {MAX_REACH:e}")));
     }
     stage::around_model(&mut scene, options.aspect);

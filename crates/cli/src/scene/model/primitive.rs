@@ -183,11 +183,12 @@ fn pose(has: &Attributes<'_, '_>, vertices: &mut [Vertex], joints: &[Mat4]) -> R
             matrix += *joint * weight;
             total += weight;
         }
-        // Exporters round weights, so the sum is near one and is made exact. Without any weight the vertex stays.
+        // Exporters round weights, so the sum is near one and is made exact. Without any weight the vertex
+        // stays.
         if total <= 0.0 {
             continue;
         }
-        matrix = matrix * (1.0 / total);
+        matrix *= 1.0 / total;
         let linear = Mat3::from_mat4(matrix);
         vertex.position = matrix.transform_point3(vertex.position.into()).into();
         // The cofactor matrix: the inverse transpose up to a scale, defined for singular matrices too.

@@ -1,7 +1,7 @@
 //! From bytes to a validated glTF document with its buffers.
 //!
-//! The GLB container, URIs and base64 are parsed here and not by the `gltf` crate's own importer: every length is
-//! checked before it is used, and an error says which buffer or image of the document it is about.
+//! The GLB container, URIs and base64 are parsed here and not by the `gltf` crate's own importer: every
+//! length is checked before it is used, and an error says which buffer or image of the document it is about.
 
 use std::borrow::Cow;
 use std::fmt::Display;

@@ -52,7 +52,8 @@ impl<'a> Surfaces<'a> {
             (None, None) => "default".to_owned(),
         };
         let pbr = material.pbr_metallic_roughness();
-        // The crate does not give the texture transform of the normal and occlusion slots: they follow the others.
+        // The crate does not give the texture transform of the normal and occlusion slots: they follow the
+        // others.
         let base_color = pbr.base_color_texture().map(Use::of);
         let metallic_roughness = pbr.metallic_roughness_texture().map(Use::of);
         let normal = material.normal_texture().map(|t| Use::plain(t.texture(), t.tex_coord()));
@@ -133,7 +134,8 @@ impl<'a> Surfaces<'a> {
         if let Some(number) = self.images.get(&(index, kind)) {
             return Ok(*number);
         }
-        // The crate's own accessor panics on an image in a buffer view without a media type; the document does not.
+        // The crate's own accessor panics on an image in a buffer view without a media type; the document
+        // does not.
         let json = self.source.document.as_json().images.get(index);
         let json = json.ok_or_else(|| self.source.fault(format!("image {index} does not exist")))?;
         let what = match &json.uri {

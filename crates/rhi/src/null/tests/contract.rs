@@ -126,7 +126,7 @@ fn places() {
         encoder.begin_compute_pass(null, "c");
         encoder.clear_buffer(null, 0, 0, 4);
     });
-    recorded("barriers: expected Outside, found RenderPass", |encoder, null| {
+    recorded("barriers inside a render pass", |encoder, null| {
         encoder.begin_render_pass(null, &empty_pass());
         encoder.barriers(null, BarrierBatch::default());
     });

@@ -64,6 +64,26 @@ fn c089_one_barrier_for_every_kind_of_reader() {
 }
 
 #[test]
+fn c089_readers_beyond_the_lookahead_get_their_own() {
+    let mut world = World::buffers(1);
+    world.pass([b(0, B::CopyDst)]);
+    for _ in 0..100 {
+        world.pass([b(0, B::Uniform(VS))]);
+    }
+    world.pass([b(0, B::Vertex)]);
+    assert_plan!(world, 1 => ["M X/TW -> VS/UR"], 101 => ["M X/TW -> VAI/VR"]);
+
+    // In one pass every reader counts: a transition cannot be made twice.
+    let mut world = World::texture(Aspects::COLOR, 1, 1);
+    world.pass([t(0, T::CopyDst { whole: true })]);
+    for _ in 0..100 {
+        world.passes.push_use(t(0, T::Sampled(FS)));
+    }
+    world.pass([t(0, T::Sampled(VS))]);
+    assert_plan!(world, 0 => ["I t0 : 0/0 -> X/TW : U>TD"], 1 => ["I t0 : X/TW -> VS,FS/SS : TD>RO"]);
+}
+
+#[test]
 fn c089_masks_are_not_widened_across_kinds() {
     // One barrier to both would also speak of (CS, SR) and (FS, UR), which nobody asked for and a later read would miss.
     let mut world = World::buffers(1);

@@ -71,7 +71,9 @@ impl World {
     }
 
     fn pass<const N: usize>(&mut self, uses: [ResourceUse; N]) -> &mut Self {
-        uses.map(|usage| self.passes.push_use(usage));
+        for usage in uses {
+            self.passes.push_use(usage);
+        }
         self.passes.end_pass();
         self
     }
