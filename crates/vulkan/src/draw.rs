@@ -48,24 +48,32 @@ impl VulkanEncoder {
         let layout = backend.pipeline_layouts.get(state.layout);
         let mut groups = (dirty & Dirty::GROUPS).bits() / Dirty::GROUP0.bits();
         while let Some((first, length)) = take_run(&mut groups) {
+            // SAFETY: the command buffer is recording; sets are live and of the layout; offsets are aligned, in
+            // range, and in binding order.
+            let bind = |sets: &[vk::DescriptorSet], offsets: &[u32]| unsafe {
+                backend.raw.cmd_bind_descriptor_sets(
+                    self.buffer,
+                    point,
+                    layout.raw,
+                    first as u32,
+                    sets,
+                    offsets,
+                )
+            };
+            if length == 1 {
+                // The common case of a draw: its own offsets, and no gathering.
+                let group = &state.groups[first];
+                let offsets = &group.offsets[..group.offset_count as usize];
+                bind(&[backend.groups.get(group.slot).set], offsets);
+                continue;
+            }
             let mut sets = ArrayVec::<vk::DescriptorSet, MAX_GROUPS>::new();
             let mut offsets = ArrayVec::<u32, { MAX_GROUPS * MAX_DYNAMIC_OFFSETS }>::new();
             for group in &state.groups[first..first + length] {
                 sets.push(backend.groups.get(group.slot).set);
                 offsets.extend(group.offsets[..group.offset_count as usize].iter().copied());
             }
-            // SAFETY: the command buffer is recording; sets are live and of the layout; offsets are aligned, in
-            // range, and in binding order.
-            unsafe {
-                backend.raw.cmd_bind_descriptor_sets(
-                    self.buffer,
-                    point,
-                    layout.raw,
-                    first as u32,
-                    &sets,
-                    &offsets,
-                )
-            };
+            bind(&sets, &offsets);
         }
         if dirty.contains(Dirty::IMMEDIATES) {
             let first = state.dirty_immediates.0 & !3;

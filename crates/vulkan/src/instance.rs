@@ -2,6 +2,7 @@
 
 use std::ffi::CStr;
 
+use arrayvec::ArrayVec;
 use ash::{ext, vk};
 use purlin_rhi::error::Error;
 use purlin_rhi::request::Validation;
@@ -62,9 +63,7 @@ impl Instance {
         let offered = unsafe { entry.enumerate_instance_extension_properties(None) }
             .map_err(|error| failed("vkEnumerateInstanceExtensionProperties", error))?;
         let mut debug_utils = has(&offered, ext::debug_utils::NAME);
-        let mut extensions = Vec::new();
-        let mut layers = Vec::new();
-        let mut settings = LayerSettings::None;
+        let mut ways = ArrayVec::<Settings, 2>::new();
         let validated = validation != Validation::Off;
         if validated {
             // SAFETY: the entry points were loaded above.
@@ -77,64 +76,29 @@ impl Instance {
             let of_layer = unsafe { entry.enumerate_instance_extension_properties(Some(LAYER)) }
                 .map_err(|error| failed("vkEnumerateInstanceExtensionProperties", error))?;
             debug_utils |= has(&of_layer, ext::debug_utils::NAME);
-            layers.push(LAYER.as_ptr());
             if has(&of_layer, ext::layer_settings::NAME) {
-                settings = LayerSettings::Settings;
-                extensions.push(ext::layer_settings::NAME.as_ptr());
-            } else if has(&of_layer, ext::validation_features::NAME) {
-                settings = LayerSettings::Features;
-                extensions.push(ext::validation_features::NAME.as_ptr());
-            } else if validation == Validation::Synchronization {
+                ways.push(Settings::Layer);
+            }
+            if has(&of_layer, ext::validation_features::NAME) {
+                ways.push(Settings::Features);
+            }
+            if ways.is_empty() {
                 return Err(missing_layer(what()));
             }
-        }
-        if debug_utils {
-            extensions.push(ext::debug_utils::NAME.as_ptr());
+        } else {
+            ways.push(Settings::None);
         }
 
         let messages = ValidationMessages::default();
-        let on = [vk::Bool32::from(validation == Validation::Synchronization)];
-        let setting = |name: &'static CStr| {
-            let mut setting = vk::LayerSettingEXT::default()
-                .layer_name(LAYER)
-                .setting_name(name)
-                .ty(vk::LayerSettingTypeEXT::BOOL32);
-            // The builder's `values` takes bytes and would count four of them.
-            setting.value_count = 1;
-            setting.p_values = on.as_ptr().cast();
-            setting
-        };
-        // The heuristic makes the layer look at what shaders statically access through descriptors. Without it a
-        // missing barrier between two dispatches goes unseen.
-        let list = [setting(c"validate_sync"), setting(c"syncval_shader_accesses_heuristic")];
-        let mut layer_settings = vk::LayerSettingsCreateInfoEXT::default().settings(&list);
-        let enable = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
-        let enable = if validation == Validation::Synchronization { &enable[..] } else { &[] };
-        let mut validation_features =
-            vk::ValidationFeaturesEXT::default().enabled_validation_features(enable);
-        let mut early = messenger_info(&messages);
-
-        let raw = with_cstr(label, |label| {
-            let application = vk::ApplicationInfo::default()
-                .application_name(label)
-                .engine_name(c"purlin")
-                .api_version(API_VERSION);
-            let mut info = vk::InstanceCreateInfo::default()
-                .application_info(&application)
-                .enabled_layer_names(&layers)
-                .enabled_extension_names(&extensions);
-            match settings {
-                LayerSettings::Settings => info = info.push_next(&mut layer_settings),
-                LayerSettings::Features => info = info.push_next(&mut validation_features),
-                LayerSettings::None => {}
+        let mut result = Err(vk::Result::ERROR_EXTENSION_NOT_PRESENT);
+        for way in ways {
+            result = create(&entry, label, validation, way, debug_utils.then_some(&messages));
+            if result.as_ref().err() != Some(&vk::Result::ERROR_EXTENSION_NOT_PRESENT) {
+                break;
             }
-            if validated && debug_utils {
-                info = info.push_next(&mut early);
-            }
-            // SAFETY: every pointer in `info` outlives the call, and the layers and extensions were enumerated.
-            unsafe { entry.create_instance(&info, None) }
-        })
-        .map_err(|error| match error {
+            // Older loaders (1.3.239, for one) refuse an instance extension that they do not know, though a layer has it.
+        }
+        let raw = result.map_err(|error| match error {
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => no_driver("the system has no Vulkan driver"),
             error => failed("vkCreateInstance", error),
         })?;
@@ -164,11 +128,79 @@ impl Drop for Instance {
     }
 }
 
-/// How the layer takes its settings.
-enum LayerSettings {
+/// How the validation layer takes its settings.
+#[derive(Debug, Clone, Copy)]
+enum Settings {
+    /// There is no layer.
     None,
-    Settings,
+    /// By name, the newer way.
+    Layer,
+    /// As a list of features, the older way.
     Features,
+}
+
+fn create(
+    entry: &ash::Entry,
+    label: &str,
+    validation: Validation,
+    way: Settings,
+    messages: Option<&ValidationMessages>,
+) -> Result<ash::Instance, vk::Result> {
+    let mut layers = ArrayVec::<_, 1>::new();
+    let mut extensions = ArrayVec::<_, 2>::new();
+    match way {
+        Settings::None => {}
+        Settings::Layer => extensions.push(ext::layer_settings::NAME.as_ptr()),
+        Settings::Features => extensions.push(ext::validation_features::NAME.as_ptr()),
+    }
+    if validation != Validation::Off {
+        layers.push(LAYER.as_ptr());
+    }
+    if messages.is_some() {
+        extensions.push(ext::debug_utils::NAME.as_ptr());
+    }
+
+    let on = [vk::Bool32::from(validation == Validation::Synchronization)];
+    let setting = |name: &'static CStr| {
+        let mut setting = vk::LayerSettingEXT::default()
+            .layer_name(LAYER)
+            .setting_name(name)
+            .ty(vk::LayerSettingTypeEXT::BOOL32);
+        // The builder's `values` takes bytes and would count four of them.
+        setting.value_count = 1;
+        setting.p_values = on.as_ptr().cast();
+        setting
+    };
+    // The heuristic makes the layer look at what shaders statically access through descriptors. Without it a missing
+    // barrier between two dispatches goes unseen.
+    let list = [setting(c"validate_sync"), setting(c"syncval_shader_accesses_heuristic")];
+    let mut layer_settings = vk::LayerSettingsCreateInfoEXT::default().settings(&list);
+    let enable = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
+    let enable = if validation == Validation::Synchronization { &enable[..] } else { &[] };
+    let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(enable);
+    let mut early = messages.map(messenger_info);
+
+    with_cstr(label, |label| {
+        let application = vk::ApplicationInfo::default()
+            .application_name(label)
+            .engine_name(c"purlin")
+            .api_version(API_VERSION);
+        let mut info = vk::InstanceCreateInfo::default()
+            .application_info(&application)
+            .enabled_layer_names(&layers)
+            .enabled_extension_names(&extensions);
+        match way {
+            Settings::None => {}
+            Settings::Layer => info = info.push_next(&mut layer_settings),
+            // The newer structure goes along without its extension: layers that know it read it, others skip it.
+            Settings::Features => info = info.push_next(&mut features).push_next(&mut layer_settings),
+        }
+        if let Some(early) = early.as_mut().filter(|_| validation != Validation::Off) {
+            info = info.push_next(early);
+        }
+        // SAFETY: every pointer in `info` outlives the call, and the layers and extensions were enumerated.
+        unsafe { entry.create_instance(&info, None) }
+    })
 }
 
 fn has(list: &[vk::ExtensionProperties], name: &CStr) -> bool {

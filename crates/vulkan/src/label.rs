@@ -66,15 +66,18 @@ impl Labels {
 }
 
 fn tool_takes_markers(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
-    // SAFETY: the physical device is of this instance and has Vulkan 1.3, which has this query.
-    let tools = unsafe {
-        let count = instance.get_physical_device_tool_properties_len(physical).unwrap_or(0);
-        let mut tools = vec![vk::PhysicalDeviceToolProperties::default(); count];
-        match instance.get_physical_device_tool_properties(physical, &mut tools) {
-            Ok(()) => tools,
-            Err(_) => return false,
-        }
-    };
+    let get = instance.fp_v1_3().get_physical_device_tool_properties;
+    let mut count = 0;
+    // SAFETY: the physical device is of this instance and has Vulkan 1.3, which has this query. Called directly, for
+    // `ash` would hand out a count that a driver which only pretends left unwritten.
+    if unsafe { get(physical, &mut count, std::ptr::null_mut()) } != vk::Result::SUCCESS {
+        return false;
+    }
+    let mut tools = vec![vk::PhysicalDeviceToolProperties::default(); count as usize];
+    // SAFETY: as above; `tools` has room for `count`.
+    if unsafe { get(physical, &mut count, tools.as_mut_ptr()) } != vk::Result::SUCCESS {
+        return false;
+    }
     let purposes = vk::ToolPurposeFlags::DEBUG_MARKERS_EXT
         | vk::ToolPurposeFlags::DEBUG_REPORTING_EXT
         | vk::ToolPurposeFlags::TRACING

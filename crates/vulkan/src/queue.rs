@@ -87,18 +87,30 @@ impl Vulkan {
         if self.progress.completed == self.progress.submitted {
             return Ok(self.progress.completed);
         }
-        // SAFETY: the semaphore is live and a timeline.
-        let value = match unsafe { self.raw.get_semaphore_counter_value(self.progress.timeline) } {
-            Ok(value) => value,
-            Err(error) => return Err(self.note("vkGetSemaphoreCounterValue", error)),
+        let mut value = self.progress.completed;
+        // SAFETY: the semaphore is live and a timeline. Called directly, for `ash` would hand out what a driver that
+        // only pretends left unwritten.
+        let result = unsafe {
+            (self.raw.fp_v1_2().get_semaphore_counter_value)(
+                self.raw.handle(),
+                self.progress.timeline,
+                &mut value,
+            )
         };
+        if let Err(error) = result.result() {
+            return Err(self.note("vkGetSemaphoreCounterValue", error));
+        }
         if value > self.progress.submitted {
             // Some drivers answer a lost device's counter with the largest number instead of an error.
             return Err(self.note("vkGetSemaphoreCounterValue", vk::Result::ERROR_DEVICE_LOST));
         }
-        self.progress.completed = value;
-        self.pools.retire(&self.raw, value);
-        Ok(value)
+        self.complete(value);
+        Ok(self.progress.completed)
+    }
+
+    fn complete(&mut self, ordinal: u64) {
+        self.progress.completed = self.progress.completed.max(ordinal);
+        self.pools.retire(&self.raw, self.progress.completed);
     }
 
     pub(crate) fn wait_for(&mut self, ordinal: u64, timeout: Duration) -> Result<bool, BackendError> {
@@ -107,7 +119,10 @@ impl Vulkan {
             return Ok(true);
         }
         match self.wait_native(ordinal, timeout) {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                self.complete(ordinal);
+                Ok(true)
+            }
             Err(vk::Result::TIMEOUT) => Ok(false),
             Err(error) => Err(self.note("vkWaitSemaphores", error)),
         }
