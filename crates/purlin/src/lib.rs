@@ -13,12 +13,14 @@ pub use purlin_rhi as rhi;
 #[cfg(feature = "vulkan")]
 pub use purlin_vulkan as vulkan;
 
-pub use purlin_graph::bind;
+pub use purlin_graph::{GraphError, TransientBuffer, TransientTexture, bind};
 pub use purlin_rhi::{
-    AdapterSelector, BindGroupDesc, BindGroupEntry, BindGroupLayoutDesc, BufferDesc, BufferSlice, ClearValue, ColorTarget,
-    ComputePipelineDesc, Contents, DepthStencilDesc, DeviceRequest, Error, Features, Limits, LoadOp, Owned,
-    PipelineLayoutDesc, PrimitiveDesc, RenderPipelineDesc, Result, SamplerDesc, ShaderStageDesc, StoreOp, TextureDesc,
-    TextureViewDesc, Validation, VertexBufferLayout, kind, types,
+    AdapterSelector, BindGroup, BindGroupDesc, BindGroupEntry, BindGroupLayout, BindGroupLayoutDesc, Buffer,
+    BufferDesc, BufferSlice, ClearValue, ColorTarget, ComputePipeline, ComputePipelineDesc, Contents,
+    DepthStencilDesc, DeviceRequest, Error, Features, Limits, LoadOp, Owned, PipelineLayoutDesc,
+    PrimitiveDesc, RenderPipeline, RenderPipelineDesc, Result, Sampler, SamplerDesc, ShaderStageDesc,
+    StoreOp, SubmissionToken, Texture, TextureDesc, TextureViewDesc, Validation, VertexBufferLayout, kind,
+    types,
 };
 
 /// A device of the usual backend.
@@ -30,3 +32,8 @@ pub type Graph<'f> = purlin_graph::Graph<'f, purlin_vulkan::Vulkan>;
 /// What a render graph keeps from frame to frame, for the usual backend.
 #[cfg(feature = "vulkan")]
 pub type GraphArena = purlin_graph::GraphArena<purlin_vulkan::Vulkan>;
+
+/// The README's code, compiled.
+#[cfg(all(doctest, feature = "vulkan"))]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
