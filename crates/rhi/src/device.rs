@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use crate::backend::{Backend, NativeMemory};
 use crate::caps::{AdapterInfo, Capabilities, Features, FormatUses, Limits};
-use crate::error::{BackendError, Error, HandleProblem, Result};
+use crate::desc::MemoryClass;
+use crate::error::{BackendError, Error, HandleProblem, Result, named, state, unsupported};
 use crate::handle::{DeviceTag, Handle, ResourceKind, kind::Kind};
 use crate::owned::{DropNote, DropQueue, Owned};
-use crate::plan::{Ledger, Planner};
+use crate::plan::{HazardMode, Ledger, Planner};
 use crate::registry::Registry;
 use crate::request::{DeviceRequest, StorageCeilings};
 use crate::services::{FrameArena, ReadbackRing, Timings, UploadRing};
@@ -100,13 +101,26 @@ impl<B: Backend> Device<B> {
                 capacity: u64::from(u16::MAX) + 1,
             })?;
         let tag = DeviceTag(tag as u16);
-        let features = backend.capabilities().features;
+        let capabilities = backend.capabilities();
+        let features = capabilities.features;
+        let most = capabilities.limits.max_buffer_size;
+        for (bytes, field) in [
+            (request.storage.upload_ring, "storage.upload_ring"),
+            (request.storage.frame_arena_page, "storage.frame_arena_page"),
+        ] {
+            if bytes > most {
+                let what = format!("device request \"{}\", {field}", request.label);
+                let detail = format!("{bytes} bytes requested, {most} available");
+                return Err(unsupported(what, "limit max_buffer_size", detail));
+            }
+        }
+        let copy_alignment = u64::from(capabilities.copy_offset_alignment);
         Ok(Self {
             registry: Registry::new(tag, request.storage.objects_per_kind),
             ledger: Ledger::default(),
             planner: Planner::default(),
             storage: request.storage,
-            uploads: UploadRing::new(request.storage.upload_ring),
+            uploads: UploadRing::new(request.storage.upload_ring, copy_alignment),
             readbacks: ReadbackRing::new(request.storage.readback),
             frame_arena: FrameArena::new(request.storage.frame_arena_page),
             timings: Timings::default(),
@@ -172,6 +186,16 @@ impl<B: Backend> Device<B> {
         &self.ledger
     }
 
+    /// How precisely the device finds dependencies.
+    pub fn hazard_mode(&self) -> HazardMode {
+        self.planner.mode()
+    }
+
+    /// Changes how precisely the device finds dependencies, for everything recorded from now on.
+    pub fn set_hazard_mode(&mut self, mode: HazardMode) {
+        self.planner.set_mode(mode);
+    }
+
     /// Bytes held, by kind of figure.
     pub fn memory(&self) -> MemoryReport {
         let NativeMemory { allocated, blocks } = self.backend.memory();
@@ -186,6 +210,11 @@ impl<B: Backend> Device<B> {
     /// Objects of a kind that exist natively, destroyed ones that still retire included.
     pub fn object_count(&mut self, kind: ResourceKind) -> u32 {
         self.registry.count(kind)
+    }
+
+    /// The most objects of a kind that have existed at once.
+    pub fn object_peak(&mut self, kind: ResourceKind) -> u32 {
+        self.registry.peak(kind)
     }
 
     /// Destroyed resources that wait for the GPU or for dependents.
@@ -231,6 +260,16 @@ impl<B: Backend> Device<B> {
         self.poll()?;
         self.collect_drops();
         self.retire();
+        Ok(())
+    }
+
+    /// Takes back what was dropped when a creation would not fit otherwise. Never called while recording: an open
+    /// recording may use what was dropped since it began.
+    pub(crate) fn make_room(&mut self, kind: ResourceKind, bytes: u64) -> Result<()> {
+        let full = self.registry.count(kind) >= self.storage.objects_per_kind;
+        if full || bytes > self.storage.memory_budget.saturating_sub(self.registry.memory) {
+            self.maintain()?;
+        }
         Ok(())
     }
 
@@ -288,10 +327,18 @@ impl<B: Backend> Device<B> {
     /// Destroys a resource by handle: the handle is stale at once, memory goes when dependents and the GPU are done.
     ///
     /// # Errors
-    /// A stale or foreign handle, also on the second destruction.
+    /// A stale or foreign handle, also on the second destruction; a page of the frame arena, which is the device's.
     pub fn destroy<K: Kind>(&mut self, handle: Handle<K>) -> Result<()> {
         self.check_lost("destroy")?;
         self.collect_drops();
+        if K::KIND == ResourceKind::Buffer
+            && handle.device() == self.tag
+            && let Some(record) = self.registry.buffers.at(handle.slot())
+            && record.memory != MemoryClass::Device
+        {
+            let found = format!("{} of the device's services", named(K::KIND, &record.label));
+            return Err(state("destroy", "a buffer that the program made", found));
+        }
         let foreign = handle.device() != self.tag;
         if foreign || !self.registry.destroy(K::KIND, handle.slot(), handle.generation(), self.submitted) {
             let problem = if foreign { HandleProblem::Foreign } else { HandleProblem::Stale };
@@ -336,9 +383,17 @@ impl<B: Backend> Device<B> {
 
 impl<B: Backend> Drop for Device<B> {
     fn drop(&mut self) {
-        // Bounded: a GPU that hangs must not hang the program's end. The driver resolves what is left.
+        // Bounded: a GPU that hangs must not hang the program's end. What it still uses is left to the backend's own
+        // end, for nothing may be destroyed in use.
         if self.lost.is_none() && self.submitted > self.completed {
-            let _ = self.backend.wait(self.submitted, Duration::from_secs(10));
+            let waited = self.backend.wait(self.submitted, Duration::from_secs(10));
+            if waited == Ok(false) {
+                tracing::error!(
+                    device = self.tag.0,
+                    "the GPU does not finish: the device's resources are leaked"
+                );
+                return;
+            }
         }
         self.registry.destroy_everything(&mut self.backend);
     }

@@ -62,6 +62,7 @@ pub mod services;
 pub mod shader;
 mod table;
 pub mod types;
+mod written;
 
 pub use backend::{ClearValue, NativeLoad as LoadOp, StoreOp};
 pub use capability::{Capability, MultiDrawIndirect, TimestampQuery};
@@ -80,8 +81,8 @@ pub use handle::{
 };
 pub use owned::Owned;
 pub use record::{
-    AspectOps, ColorAttachment, ComputePass, ComputePassDesc, DepthStencilAttachment, Recorder, RenderPass,
-    RenderPassDesc, TransferPass,
+    AspectOps, ColorAttachment, ComputePass, ComputePassDesc, DepthStencilAttachment, PassEnd, Recorder,
+    RenderPass, RenderPassDesc, TransferPass,
 };
 pub use request::{AdapterSelector, DeviceRequest, StorageCeilings, Validation};
 pub use services::{PassTime, ReadTicket, UploadState, UploadTicket};

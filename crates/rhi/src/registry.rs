@@ -17,6 +17,7 @@ use crate::types::{
     BindGroupLayoutEntry, BufferUsages, Extent3d, IndexFormat, TextureAspect, TextureDimension,
     TextureFormat, TextureUsages, TextureViewDimension,
 };
+use crate::written::Written;
 
 #[derive(Debug)]
 pub(crate) struct BufferRecord {
@@ -41,6 +42,8 @@ pub(crate) struct TextureRecord {
     pub usage: TextureUsages,
     pub contents: Contents,
     pub view_formats: SmallVec<[TextureFormat; 2]>,
+    /// Which subresources uploads have reached; only with uploaded contents.
+    pub written: Written,
     pub bytes: u64,
 }
 
@@ -119,6 +122,8 @@ pub(crate) struct BindGroupRecord {
     pub dynamic: SmallVec<[DynamicBinding; 2]>,
     /// Uses of tracked resources, which a pass must have declared.
     pub tracked: Box<[TrackedBinding]>,
+    /// Views with uploaded contents that were not all uploaded when the group was made; mostly none.
+    pub unwritten: SmallVec<[u32; 1]>,
 }
 
 #[derive(Debug)]
@@ -325,9 +330,27 @@ impl Registry {
         }
     }
 
+    /// Notes an upload to a texture.
+    pub(crate) fn written(&mut self, texture: u32, range: &TextureRange) {
+        if let Some(record) = self.textures.at_mut(texture) {
+            record.written.insert(range);
+        }
+    }
+
+    /// Whether uploads have reached all that a view shows; always, where the ledger knows the contents.
+    pub(crate) fn is_written(&self, view: u32) -> bool {
+        let Some(record) = self.views.at(view) else { return true };
+        self.textures.at(record.texture).is_none_or(|texture| texture.written.contains(&record.range))
+    }
+
     /// Occupied slots of a kind, live or retiring.
     pub(crate) fn count(&mut self, kind: ResourceKind) -> u32 {
         with_table!(self, kind, table => table.count())
+    }
+
+    /// The most occupied slots of a kind so far.
+    pub(crate) fn peak(&mut self, kind: ResourceKind) -> u32 {
+        with_table!(self, kind, table => table.peak())
     }
 
     /// Destroys logically: the handle goes stale now, the slot retires after submission `after`.

@@ -30,11 +30,12 @@ pub(crate) struct Table<R> {
     slots: Vec<Slot<R>>,
     free: Vec<u32>,
     count: u32,
+    peak: u32,
 }
 
 impl<R: Record> Table<R> {
     pub(crate) fn new(tag: DeviceTag, kind: ResourceKind, ceiling: u32) -> Self {
-        Self { tag, kind, ceiling, live: Vec::new(), slots: Vec::new(), free: Vec::new(), count: 0 }
+        Self { tag, kind, ceiling, live: Vec::new(), slots: Vec::new(), free: Vec::new(), count: 0, peak: 0 }
     }
 
     /// The slot that the next [`Self::insert`] will use. Nothing changes yet, so the backend can fail in between.
@@ -74,6 +75,7 @@ impl<R: Record> Table<R> {
         entry.record = Some(record);
         self.live[slot as usize] = entry.generation;
         self.count += 1;
+        self.peak = self.peak.max(self.count);
         Handle::new(self.tag, slot, entry.generation)
     }
 
@@ -115,6 +117,11 @@ impl<R: Record> Table<R> {
     #[inline]
     pub(crate) fn at(&self, slot: u32) -> Option<&R> {
         self.slots.get(slot as usize).and_then(|slot| slot.record.as_ref())
+    }
+
+    /// The same, to change it.
+    pub(crate) fn at_mut(&mut self, slot: u32) -> Option<&mut R> {
+        self.slots.get_mut(slot as usize).and_then(|slot| slot.record.as_mut())
     }
 
     /// The handle of an occupied slot that has not been destroyed.
@@ -173,6 +180,11 @@ impl<R: Record> Table<R> {
     /// Occupied slots, live or retiring.
     pub(crate) fn count(&self) -> u32 {
         self.count
+    }
+
+    /// The most occupied slots so far.
+    pub(crate) fn peak(&self) -> u32 {
+        self.peak
     }
 
     /// Every occupied slot.

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::backend::{Backend, MAX_DYNAMIC_OFFSETS, MAX_GROUPS, MAX_IMMEDIATES, NativeBinding};
-use crate::caps::Features;
+use crate::caps::{Features, FormatUses};
 use crate::desc::{
     BindGroupDesc, BindGroupEntry, BindGroupLayoutDesc, BindingResource, Contents, PipelineLayoutDesc,
 };
@@ -17,7 +17,7 @@ use crate::registry::{
 };
 use crate::types::{
     BindGroupLayoutEntry, BindingType, BufferBindingType, BufferUsages, SamplerBindingType, ShaderStages,
-    StorageTextureAccess, TextureSampleType, TextureUsages,
+    StorageTextureAccess, TextureSampleType, TextureUsages, TextureViewDimension,
 };
 
 const STAGES: [(ShaderStages, &str); 3] = [
@@ -38,6 +38,7 @@ impl<B: Backend> Device<B> {
     ) -> Result<Owned<kind::BindGroupLayout>> {
         let what = || named(ResourceKind::BindGroupLayout, desc.label);
         self.check_lost("create_bind_group_layout")?;
+        self.make_room(ResourceKind::BindGroupLayout, 0)?;
         let mut entries: Box<[BindGroupLayoutEntry]> = desc.entries.into();
         entries.sort_unstable_by_key(|entry| entry.binding);
         if let Some(pair) = entries.windows(2).find(|pair| pair[0].binding == pair[1].binding) {
@@ -51,12 +52,11 @@ impl<B: Backend> Device<B> {
         let (mut dynamic_uniform, mut dynamic_storage) = (0, 0);
         for entry in &entries {
             self.check_layout_entry(entry, what)?;
-            match entry.ty {
-                BindingType::Buffer { ty, has_dynamic_offset: true, .. } => match ty {
+            if let BindingType::Buffer { ty, has_dynamic_offset: true, .. } = entry.ty {
+                match ty {
                     BufferBindingType::Uniform => dynamic_uniform += 1,
                     BufferBindingType::Storage { .. } => dynamic_storage += 1,
-                },
-                _ => {}
+                }
             }
         }
         if dynamic_uniform + dynamic_storage > MAX_DYNAMIC_OFFSETS as u32 {
@@ -108,6 +108,17 @@ impl<B: Backend> Device<B> {
         };
         if let BindingType::StorageTexture { access: StorageTextureAccess::Atomic, .. } = entry.ty {
             return Err(unsupported(what(), "storage texture atomics", at("requested, not implemented")));
+        }
+        if let BindingType::StorageTexture { format, view_dimension, .. } = entry.ty {
+            let uses = self.backend.format_uses(format);
+            if !uses.contains(FormatUses::STORAGE) {
+                let detail = at(&format!("{} available", uses.names()));
+                return Err(unsupported(what(), format!("STORAGE use of {format:?}"), detail));
+            }
+            if matches!(view_dimension, TextureViewDimension::Cube | TextureViewDimension::CubeArray) {
+                let found = at(&format!("{view_dimension:?}"));
+                return Err(invalid(what(), "view_dimension", "no cube for a storage texture", found));
+            }
         }
         if writes
             && entry.visibility.contains(ShaderStages::VERTEX)
@@ -166,6 +177,7 @@ impl<B: Backend> Device<B> {
     pub fn create_bind_group(&mut self, desc: &BindGroupDesc<'_>) -> Result<Owned<kind::BindGroup>> {
         let what = || named(ResourceKind::BindGroup, desc.label);
         self.check_lost("create_bind_group")?;
+        self.make_room(ResourceKind::BindGroup, 0)?;
         let layout = self.registry.group_layouts.check(desc.layout, what)?;
         let mut bindings: SmallVec<[NativeBinding; 16]> = SmallVec::new();
         let mut dynamic: SmallVec<[DynamicBinding; 2]> = SmallVec::new();
@@ -224,6 +236,13 @@ impl<B: Backend> Device<B> {
         let handle = self.registry.groups.insert(BindGroupRecord {
             label: desc.label.into(),
             layout: desc.layout,
+            unwritten: bindings
+                .iter()
+                .filter_map(|binding| match *binding {
+                    NativeBinding::Texture { view, .. } if !self.registry.is_written(view) => Some(view),
+                    _ => None,
+                })
+                .collect(),
             bindings: bindings.into_vec().into_boxed_slice(),
             dynamic,
             tracked: tracked.into_vec().into_boxed_slice(),
@@ -443,10 +462,7 @@ impl<B: Backend> Device<B> {
         } else {
             match record.format.sample_type(Some(record.aspect), None) {
                 Some(TextureSampleType::Float { .. }) => TextureSampleType::Float {
-                    filterable: self
-                        .backend
-                        .format_uses(record.format)
-                        .contains(crate::caps::FormatUses::FILTERABLE),
+                    filterable: self.backend.format_uses(record.format).contains(FormatUses::FILTERABLE),
                 },
                 Some(other) => other,
                 None => TextureSampleType::Float { filterable: false },
@@ -504,6 +520,7 @@ impl<B: Backend> Device<B> {
     ) -> Result<Owned<kind::PipelineLayout>> {
         let what = || named(ResourceKind::PipelineLayout, desc.label);
         self.check_lost("create_pipeline_layout")?;
+        self.make_room(ResourceKind::PipelineLayout, 0)?;
         let limits = self.limits();
         let most = limits.max_bind_groups.min(MAX_GROUPS as u32);
         if desc.groups.len() > most as usize {

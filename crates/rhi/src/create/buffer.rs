@@ -24,6 +24,8 @@ impl<B: Backend> Device<B> {
     /// A size over [`crate::Limits::max_buffer_size`], an empty usage or one that is not implemented, the memory
     /// budget, the slot ceiling, or memory.
     pub fn create_buffer(&mut self, desc: &BufferDesc<'_>) -> Result<Owned<kind::Buffer>> {
+        self.check_lost("create_buffer")?;
+        self.make_room(ResourceKind::Buffer, desc.size)?;
         let handle = self.create_buffer_in(desc, MemoryClass::Device)?;
         Ok(self.own(handle))
     }
@@ -89,8 +91,24 @@ impl<B: Backend> Device<B> {
             ..BufferDesc::uploaded(label, data.len() as u64, usage)
         };
         let buffer = self.create_buffer(&desc)?;
-        self.write_buffer(*buffer, 0, data)?;
+        if let Err(error) = self.write_buffer(*buffer, 0, data) {
+            // Nothing uses it yet, so it goes at once.
+            drop(buffer);
+            let _ = self.maintain();
+            return Err(error);
+        }
         Ok(buffer)
+    }
+
+    /// What the buffer was created with.
+    pub fn describe_buffer(&self, buffer: Buffer) -> Result<BufferDesc<'_>> {
+        let record = self.registry.buffers.check(buffer, || "describe_buffer".into())?;
+        Ok(BufferDesc {
+            label: &record.label,
+            size: record.size,
+            usage: record.usage,
+            contents: record.contents,
+        })
     }
 
     /// The size in bytes that a buffer was created with.

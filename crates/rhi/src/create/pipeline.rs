@@ -29,6 +29,7 @@ impl<B: Backend> Device<B> {
     pub fn create_shader_module(&mut self, source: &ShaderSource) -> Result<Owned<kind::ShaderModule>> {
         let what = || named(ResourceKind::ShaderModule, source.label);
         self.check_lost("create_shader_module")?;
+        self.make_room(ResourceKind::ShaderModule, 0)?;
         if source.entries.is_empty() {
             return Err(invalid(what(), "entries", "at least one entry point", "none"));
         }
@@ -139,10 +140,11 @@ impl<B: Backend> Device<B> {
     ) -> Result<Owned<kind::ComputePipeline>> {
         let what = || named(ResourceKind::ComputePipeline, desc.label);
         self.check_lost("create_compute_pipeline")?;
+        self.make_room(ResourceKind::ComputePipeline, 0)?;
         let entry = self.entry(&desc.compute, ShaderStages::COMPUTE, what)?;
         let limits = self.limits();
         let [x, y, z] = entry.workgroup_size;
-        let invocations = u64::from(x) * u64::from(y) * u64::from(z);
+        let invocations = (u64::from(x) * u64::from(y)).saturating_mul(u64::from(z));
         for (value, most, name) in [
             (u64::from(x), limits.max_workgroup_size_x, "max_workgroup_size_x"),
             (u64::from(y), limits.max_workgroup_size_y, "max_workgroup_size_y"),
@@ -182,6 +184,7 @@ impl<B: Backend> Device<B> {
     ) -> Result<Owned<kind::RenderPipeline>> {
         let what = || named(ResourceKind::RenderPipeline, desc.label);
         self.check_lost("create_render_pipeline")?;
+        self.make_room(ResourceKind::RenderPipeline, 0)?;
         let vertex = self.entry(&desc.vertex, ShaderStages::VERTEX, what)?;
         let fragment = match &desc.fragment {
             Some(stage) => Some(self.entry(stage, ShaderStages::FRAGMENT, what)?),
@@ -193,6 +196,11 @@ impl<B: Backend> Device<B> {
         let interface = self.interface(desc.layout, &entries, what)?;
         let vertex_buffers = self.vertex_needs(desc, vertex, what)?;
         self.check_primitive(desc, what)?;
+        let depth_tested = desc.depth_stencil.as_ref().is_some_and(|state| state.format.has_depth_aspect());
+        if let Some(writer) = fragment.filter(|entry| entry.writes_depth && !depth_tested) {
+            let expected = format!("a depth attachment, which \"{}\" writes", writer.name);
+            return Err(invalid(what(), "depth_stencil", expected, "none"));
+        }
         self.check_targets(desc, fragment, what)?;
         let (writes_depth, writes_stencil) = self.check_depth_stencil(desc, what)?;
         let slot = self.registry.render_pipelines.next_slot()?;
@@ -425,6 +433,9 @@ impl<B: Backend> Device<B> {
             return Err(invalid(what(), "depth_stencil.format", "a format with a stencil aspect", found));
         }
         let bias = &state.bias;
+        if !bias.slope_scale.is_finite() || !bias.clamp.is_finite() {
+            return Err(invalid(what(), "depth_stencil.bias", "finite numbers", format!("{bias:?}")));
+        }
         let triangles = matches!(
             desc.primitive.topology,
             PrimitiveTopology::TriangleList | PrimitiveTopology::TriangleStrip

@@ -19,6 +19,7 @@ impl<B: Backend> Device<B> {
     pub fn create_sampler(&mut self, desc: &SamplerDesc<'_>) -> Result<Owned<kind::Sampler>> {
         let what = || named(ResourceKind::Sampler, desc.label);
         self.check_lost("create_sampler")?;
+        self.make_room(ResourceKind::Sampler, 0)?;
         let lod_ok = desc.lod_min.is_finite()
             && desc.lod_max.is_finite()
             && desc.lod_min >= 0.0

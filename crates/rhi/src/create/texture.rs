@@ -10,6 +10,7 @@ use crate::owned::Owned;
 use crate::plan::{Aspects, TextureRange};
 use crate::registry::{TextureRecord, TextureViewRecord};
 use crate::types::{Extent3d, TextureDimension, TextureFormat, TextureUsages, TextureViewDimension};
+use crate::written::Written;
 
 const KNOWN: TextureUsages = TextureUsages::COPY_SRC
     .union(TextureUsages::COPY_DST)
@@ -27,6 +28,7 @@ impl<B: Backend> Device<B> {
         let what = || named(ResourceKind::Texture, desc.label);
         self.check_lost("create_texture")?;
         self.check_texture(desc)?;
+        self.make_room(ResourceKind::Texture, texture_bytes(desc).unwrap_or(0))?;
         let bytes = texture_bytes(desc).ok_or_else(|| {
             invalid(what(), "size", "a size whose bytes fit in 64 bits", format!("{:?}", desc.size))
         })?;
@@ -45,6 +47,7 @@ impl<B: Backend> Device<B> {
             usage: desc.usage,
             contents: desc.contents,
             view_formats: desc.view_formats.into(),
+            written: Written::new(desc),
             bytes,
         };
         self.ledger.add_texture(slot, record.aspects(), record.mips, record.layers());
@@ -92,6 +95,12 @@ impl<B: Backend> Device<B> {
                 depth_name,
                 format!("{depth} requested, {depth_limit} available"),
             ));
+        }
+        if desc.dimension == TextureDimension::D3
+            && (desc.format.is_depth_stencil_format() || desc.format.is_compressed())
+        {
+            let detail = format!("{:?} with dimension D3 requested", desc.format);
+            return Err(unsupported(what(), "volumes of depth, stencil and compressed formats", detail));
         }
         let most = full_mip_count(desc.size, desc.dimension);
         if desc.mips == 0 || desc.mips > most {
@@ -150,6 +159,8 @@ impl<B: Backend> Device<B> {
             ));
         }
         let mut uses = FormatUses::empty();
+        uses.set(FormatUses::COPY_SRC, usage.contains(TextureUsages::COPY_SRC));
+        uses.set(FormatUses::COPY_DST, usage.contains(TextureUsages::COPY_DST));
         if usage.contains(TextureUsages::TEXTURE_BINDING) {
             uses |= FormatUses::SAMPLED;
         }
@@ -182,6 +193,7 @@ impl<B: Backend> Device<B> {
     ) -> Result<Owned<kind::TextureView>> {
         let what = || named(ResourceKind::TextureView, desc.label);
         self.check_lost("create_texture_view")?;
+        self.make_room(ResourceKind::TextureView, 0)?;
         let record = self.registry.textures.check(texture, what)?;
         let range = view_range(record, desc, what)?;
         let format = desc.format.unwrap_or(record.format);
@@ -220,6 +232,27 @@ impl<B: Backend> Device<B> {
         let handle: TextureView = self.registry.views.insert(view);
         self.registry.textures.retain(texture.slot());
         Ok(self.own(handle))
+    }
+
+    /// What the texture was created with.
+    pub fn describe_texture(&self, texture: Texture) -> Result<TextureDesc<'_>> {
+        let record = self.registry.textures.check(texture, || "describe_texture".into())?;
+        Ok(TextureDesc {
+            label: &record.label,
+            size: record.size,
+            mips: record.mips,
+            samples: record.samples,
+            dimension: record.dimension,
+            format: record.format,
+            usage: record.usage,
+            contents: record.contents,
+            view_formats: &record.view_formats,
+        })
+    }
+
+    /// The bytes that the texture's description comes to, without alignment.
+    pub fn texture_bytes(&self, texture: Texture) -> Result<u64> {
+        Ok(self.registry.textures.check(texture, || "texture_bytes".into())?.bytes)
     }
 
     /// Texels of mip zero, with layers or depth third.
@@ -317,7 +350,7 @@ fn compression_feature(format: TextureFormat) -> Features {
 
 /// Bytes of one texel block of an aspect as buffers and uploads see it.
 pub(crate) fn block_bytes(format: TextureFormat, aspect: crate::types::TextureAspect) -> Option<u32> {
-    format.block_copy_size(Some(aspect)).or_else(|| match format {
+    format.block_copy_size(Some(aspect)).or(match format {
         // The depth aspect of these has no portable copy; its size still counts for memory.
         TextureFormat::Depth24Plus | TextureFormat::Depth24PlusStencil8 => Some(4),
         _ => None,

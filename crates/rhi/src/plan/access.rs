@@ -386,19 +386,28 @@ impl TextureRange {
     /// Whether the two ranges share a subresource.
     pub fn overlaps(&self, other: &TextureRange) -> bool {
         self.aspects.intersects(other.aspects)
-            && self.base_mip < other.base_mip + other.mips
-            && other.base_mip < self.base_mip + self.mips
-            && self.base_layer < other.base_layer + other.layers
-            && other.base_layer < self.base_layer + self.layers
+            && self.base_mip < other.mip_end()
+            && other.base_mip < self.mip_end()
+            && self.base_layer < other.layer_end()
+            && other.base_layer < self.layer_end()
     }
 
     /// Whether `other` lies in this range.
     pub fn contains(&self, other: &TextureRange) -> bool {
         self.aspects.contains(other.aspects)
             && self.base_mip <= other.base_mip
-            && other.base_mip + other.mips <= self.base_mip + self.mips
+            && other.mip_end() <= self.mip_end()
             && self.base_layer <= other.base_layer
-            && other.base_layer + other.layers <= self.base_layer + self.layers
+            && other.layer_end() <= self.layer_end()
+    }
+
+    // Declared ranges come from outside and may reach anywhere; the planner refuses those that leave the texture.
+    fn mip_end(&self) -> u32 {
+        self.base_mip.saturating_add(self.mips)
+    }
+
+    fn layer_end(&self) -> u32 {
+        self.base_layer.saturating_add(self.layers)
     }
 }
 

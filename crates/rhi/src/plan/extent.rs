@@ -51,7 +51,7 @@ impl Part {
     pub fn overlaps(&self, other: &Part) -> bool {
         match (*self, *other) {
             (Part::Bytes { offset: a, size: n }, Part::Bytes { offset: b, size: m }) => {
-                a < b + m && b < a + n
+                a < b.saturating_add(m) && b < a.saturating_add(n)
             }
             (Part::Subresources(a), Part::Subresources(b)) => a.overlaps(&b),
             _ => false,

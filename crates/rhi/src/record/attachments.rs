@@ -119,7 +119,7 @@ pub(crate) fn declare(registry: &Registry, desc: &RenderPassDesc<'_>, passes: &m
         }
     }
     for usage in desc.uses {
-        super::check_use(registry, usage, desc.label)?;
+        super::declared::check_use(registry, usage, desc.label)?;
     }
     Ok(())
 }
@@ -225,8 +225,13 @@ pub(crate) fn resolve(
         let mut given = Aspects::empty();
         given.set(Aspects::DEPTH, attachment.depth.is_some());
         given.set(Aspects::STENCIL, attachment.stencil.is_some());
-        if given != view.range.aspects || !view.format.is_depth_stencil_format() {
-            let expected = format!("operations for exactly {:?} of {:?}", view.range.aspects, view.format);
+        let all = Aspects::of(view.format, crate::types::TextureAspect::All);
+        if view.range.aspects != all {
+            let found = format!("{:?} of view \"{}\"", view.range.aspects, view.label);
+            return Err(invalid(what(), "depth_stencil.view", format!("a view of {all:?}"), found));
+        }
+        if given != all || !view.format.is_depth_stencil_format() {
+            let expected = format!("operations for exactly {all:?} of {:?}", view.format);
             return Err(invalid(what(), "depth_stencil", expected, format!("{given:?}")));
         }
         let contradicts = attachment.depth.is_some_and(|ops| read_only_writes(&ops))
@@ -239,6 +244,11 @@ pub(crate) fn resolve(
             && !(0.0..=1.0).contains(&depth)
         {
             return Err(invalid(what(), "depth_stencil.depth.load", "a depth from 0 to 1", depth));
+        }
+        if let Some(NativeLoad::Clear(stencil)) = attachment.stencil.map(|ops| ops.load)
+            && stencil > 255
+        {
+            return Err(invalid(what(), "depth_stencil.stencil.load", "a stencil from 0 to 255", stencil));
         }
         pass.depth_stencil = Some(NativeDepthStencil {
             view: attachment.view.slot(),
@@ -278,10 +288,12 @@ fn check_clear(value: ClearValue, view: &TextureViewRecord, what: impl Fn() -> S
         (ClearValue::Float(_), "Float") => Ok(()),
         (ClearValue::Uint(values), "Uint") => {
             let most = if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
-            if view.format != TextureFormat::Rgb10a2Uint
-                && values.iter().take(channels as usize).any(|v| *v > most)
-            {
-                return Err(error(format!("values up to {most}")));
+            let most = match view.format {
+                TextureFormat::Rgb10a2Uint => [1023, 1023, 1023, 3],
+                _ => [most; 4],
+            };
+            if values.iter().zip(most).take(channels as usize).any(|(value, most)| *value > most) {
+                return Err(error(format!("values up to {:?}", &most[..channels.min(4) as usize])));
             }
             Ok(())
         }

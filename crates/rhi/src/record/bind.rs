@@ -129,6 +129,9 @@ impl<'p> Bindings<'p> {
         if !record.tracked.is_empty() {
             self.check_tracked(record, offsets)?;
         }
+        if !record.unwritten.is_empty() {
+            self.check_written(record)?;
+        }
         let bound = &mut self.state.groups[index as usize];
         bound.slot = group.slot();
         bound.offset_count = offsets.len() as u32;
@@ -167,13 +170,26 @@ impl<'p> Bindings<'p> {
             if let (Some(index), ResourceUse::Buffer { offset, .. }) = (tracked.dynamic, &mut wanted) {
                 *offset += u64::from(offsets[usize::from(index)]);
             }
-            if !super::is_declared(self.declared, &wanted) {
+            if !super::declared::is_declared(self.declared, &wanted) {
                 let what = self.what(&format!("set_bind_group of \"{}\"", record.label));
                 let expected = format!("binding {} declared by the pass as {wanted:?}", tracked.binding);
                 return Err(invalid(what, "uses", expected, "no such declaration"));
             }
         }
         Ok(())
+    }
+
+    /// What a group shows of textures with uploaded contents must have been uploaded.
+    fn check_written(&self, record: &crate::registry::BindGroupRecord) -> Result<()> {
+        match record.unwritten.iter().find(|view| !self.registry.is_written(**view)) {
+            None => Ok(()),
+            Some(view) => {
+                let label = self.registry.views.at(*view).map_or("", |view| &view.label);
+                let what = self.what(&format!("set_bind_group of \"{}\"", record.label));
+                let found = format!("view \"{label}\" with mips or layers that nothing was uploaded to");
+                Err(state(what, "defined contents: uploaded before", found))
+            }
+        }
     }
 
     pub(super) fn set_immediates(&mut self, offset: u32, data: &[u8]) {
@@ -192,6 +208,8 @@ impl<'p> Bindings<'p> {
             return;
         }
         self.state.immediates[offset as usize..end].copy_from_slice(data);
+        // Bytes before the first ones set are zero, and the shader must find them so.
+        let offset = offset.min(self.immediates_end);
         self.immediates_end = self.immediates_end.max(end as u32);
         let range = &mut self.state.dirty_immediates;
         *range = if self.dirty.contains(Dirty::IMMEDIATES) {

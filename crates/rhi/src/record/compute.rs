@@ -4,6 +4,7 @@ use crate::backend::{Backend, Dispatch, Encoder};
 use crate::error::{Error, Result, invalid, state, unsupported};
 use crate::handle::{BindGroup, ComputePipeline};
 use crate::plan::{Access, BarrierBatch, BufferUse, MemoryBarrier, ResourceUse, Scope, Stages};
+use crate::record::PassEnd;
 use crate::record::bind::Bindings;
 use crate::registry::{ComputePipelineRecord, Registry};
 use crate::types::BufferUsages;
@@ -35,12 +36,13 @@ impl<'p, B: Backend> ComputePass<'p, B> {
         }
     }
 
-    pub(super) fn finish(mut self) -> Result<()> {
+    /// Ends the pass: closes open debug groups and hands over the first mistake.
+    pub fn end(mut self) -> PassEnd {
         super::render::close_labels::<B>(self.backend, self.encoder, &mut self.labels, &mut self.bindings);
-        match self.bindings.mistake {
+        PassEnd(match self.bindings.mistake {
             None => Ok(()),
             Some(error) => Err(error),
-        }
+        })
     }
 
     /// The first mistake so far; the pass will answer it.
@@ -181,7 +183,11 @@ pub(super) fn tracked_buffer(
     usage: ResourceUse,
     call: &str,
 ) -> Result<()> {
-    if record.contents == crate::desc::Contents::Tracked && !super::is_declared(bindings.declared, &usage) {
+    // Nothing is read of an empty range, so there is nothing to order.
+    if record.contents == crate::desc::Contents::Tracked
+        && !super::declared::is_empty_use(&usage)
+        && !super::declared::is_declared(bindings.declared, &usage)
+    {
         let expected = format!("\"{}\" declared by the pass as {usage:?}", record.label);
         return Err(invalid(bindings.what(call), "uses", expected, "no such declaration"));
     }

@@ -8,6 +8,7 @@
 mod attachments;
 mod bind;
 mod compute;
+pub(crate) mod declared;
 mod render;
 mod transfer;
 
@@ -16,8 +17,8 @@ use crate::desc::{BufferSlice, TexelLayout, TexturePlace};
 use crate::device::{Device, SubmissionToken};
 use crate::error::{Error, Result, invalid, named, state};
 use crate::handle::{Buffer, ResourceKind};
-use crate::plan::{BarrierBatch, BufferUse, Item, PassList, Plan, PlanError, ResourceUse, Scope};
-use crate::registry::Registry;
+use crate::plan::{BarrierBatch, BufferUse, PassList, Plan, ResourceUse, TextureUse};
+use crate::record::declared::{check_list, check_use, failed_pass, is_empty_use, plan_error};
 use crate::services::row_pitch;
 use crate::services::{Footprint, ReadTicket};
 use crate::types::{Extent3d, TextureDimension};
@@ -50,6 +51,11 @@ pub struct ComputePassDesc<'a> {
     pub uses: &'a [ResourceUse],
 }
 
+/// What a pass came to, made only by ending it: a body that owns its pass cannot lose its mistakes.
+#[derive(Debug)]
+#[must_use]
+pub struct PassEnd(Result<()>);
+
 /// Records one submission. See the [module](self).
 #[derive(Debug)]
 pub struct Recorder<'d, B: Backend> {
@@ -65,6 +71,8 @@ impl<B: Backend> Device<B> {
     /// # Errors
     /// Device loss, or no memory for a command buffer.
     pub fn record(&mut self, label: &str) -> Result<Recorder<'_, B>> {
+        // A recorder that was forgotten instead of dropped must not leak its plan into this one.
+        self.discard_recording();
         self.maintain()?;
         let mut encoder = match self.backend.begin(label) {
             Ok(encoder) => encoder,
@@ -72,12 +80,18 @@ impl<B: Backend> Device<B> {
         };
         let begun = self.begin_timings().and_then(|()| self.encode_uploads(&mut encoder));
         if let Err(error) = begun {
-            self.planner.discard();
-            self.timings.discard();
+            self.discard_recording();
             self.backend.discard(encoder);
             return Err(error);
         }
         Ok(Recorder { device: self, encoder: Some(encoder), mistake: None })
+    }
+
+    /// Forgets what a recording has planned and asked for. After a submission it finds nothing.
+    fn discard_recording(&mut self) {
+        self.planner.discard();
+        self.readbacks.discard_recorded();
+        self.timings.discard();
     }
 }
 
@@ -122,9 +136,11 @@ impl<B: Backend> Recorder<'_, B> {
         pass_label: impl Fn(usize) -> String,
     ) -> Result<()> {
         let device = &mut *self.device;
-        let planned = device.planner.plan(&device.ledger, list, plan).map_err(|error| {
-            let label = pass_label(failed_pass(&error));
-            plan_error(&device.registry, list, error, &label)
+        let planned = check_list(&device.registry, list, &pass_label).and_then(|()| {
+            device.planner.plan(&device.ledger, list, plan).map_err(|error| {
+                let label = pass_label(failed_pass(&error));
+                plan_error(&device.registry, list, error, &label)
+            })
         });
         self.keep(planned)
     }
@@ -142,6 +158,8 @@ impl<B: Backend> Recorder<'_, B> {
     fn plan_scratch(&mut self, label: &str) -> Result<()> {
         let device = &mut *self.device;
         let scratch = &mut device.scratch;
+        // A plan grows by a batch for each pass; this one is about one pass.
+        scratch.plan.clear();
         device
             .planner
             .plan(&device.ledger, &scratch.passes, &mut scratch.plan)
@@ -174,6 +192,7 @@ impl<B: Backend> Recorder<'_, B> {
         desc: &RenderPassDesc<'_>,
         body: impl FnOnce(&mut RenderPass<'_, B>),
     ) -> Result<()> {
+        let resolved = self.resolve(desc)?;
         let scratch = &mut self.device.scratch;
         scratch.passes.begin();
         attachments::declare(&self.device.registry, desc, &mut scratch.passes)?;
@@ -182,40 +201,49 @@ impl<B: Backend> Recorder<'_, B> {
         }
         scratch.passes.end_pass();
         self.plan_scratch(desc.label)?;
-        self.render_pass_body(desc, desc.uses, body)
+        self.render_pass_body(desc, &resolved, desc.uses, |mut pass| {
+            body(&mut pass);
+            pass.end()
+        })
     }
 
-    /// Records a raster pass whose barriers were planned and emitted before. `declared` are its uses.
+    /// Checks the attachments, before any barrier speaks of them.
+    fn resolve(&self, desc: &RenderPassDesc<'_>) -> Result<attachments::ResolvedPass> {
+        attachments::resolve(&self.device.registry, self.device.backend.capabilities(), desc)
+    }
+
+    /// Records a raster pass whose barriers were planned and emitted before. `declared` are its uses. The body owns the
+    /// pass, so that a layer above can wrap it, and gives it back through [`RenderPass::end`].
     pub fn render_pass_planned(
         &mut self,
         desc: &RenderPassDesc<'_>,
         declared: &[ResourceUse],
-        body: impl FnOnce(&mut RenderPass<'_, B>),
+        body: impl FnOnce(RenderPass<'_, B>) -> PassEnd,
     ) -> Result<()> {
         self.check(desc.label)?;
-        let result = self.render_pass_body(desc, declared, body);
+        let result =
+            self.resolve(desc).and_then(|resolved| self.render_pass_body(desc, &resolved, declared, body));
         self.keep(result)
     }
 
     fn render_pass_body(
         &mut self,
         desc: &RenderPassDesc<'_>,
+        resolved: &attachments::ResolvedPass,
         declared: &[ResourceUse],
-        body: impl FnOnce(&mut RenderPass<'_, B>),
+        body: impl FnOnce(RenderPass<'_, B>) -> PassEnd,
     ) -> Result<()> {
         let device = &mut *self.device;
         let Some(encoder) = &mut self.encoder else { return Ok(()) };
-        let resolved = attachments::resolve(&device.registry, device.backend.capabilities(), desc)?;
         let times = device.timings.pass(desc.label);
         encoder.push_label(&device.backend, desc.label);
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index);
         }
         encoder.begin_render_pass(&device.backend, &resolved.native(desc.label));
-        let mut pass =
-            RenderPass::new(&device.registry, &device.backend, encoder, declared, desc.label, &resolved);
-        body(&mut pass);
-        let result = pass.finish();
+        let pass =
+            RenderPass::new(&device.registry, &device.backend, encoder, declared, desc.label, resolved);
+        let PassEnd(result) = body(pass);
         encoder.end_render_pass(&device.backend);
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index + 1);
@@ -236,18 +264,22 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl FnOnce(&mut ComputePass<'_, B>),
     ) -> Result<()> {
         self.check(desc.label)?;
-        let result = self
-            .declare(desc.uses, desc.label)
-            .and_then(|()| self.compute_pass_body(desc.label, desc.uses, body));
+        let result = self.declare(desc.uses, desc.label).and_then(|()| {
+            self.compute_pass_body(desc.label, desc.uses, |mut pass| {
+                body(&mut pass);
+                pass.end()
+            })
+        });
         self.keep(result)
     }
 
-    /// Records a compute pass whose barriers were planned and emitted before. `declared` are its uses.
+    /// Records a compute pass whose barriers were planned and emitted before. `declared` are its uses. The body owns the
+    /// pass and gives it back through [`ComputePass::end`].
     pub fn compute_pass_planned(
         &mut self,
         label: &str,
         declared: &[ResourceUse],
-        body: impl FnOnce(&mut ComputePass<'_, B>),
+        body: impl FnOnce(ComputePass<'_, B>) -> PassEnd,
     ) -> Result<()> {
         self.check(label)?;
         let result = self.compute_pass_body(label, declared, body);
@@ -269,7 +301,7 @@ impl<B: Backend> Recorder<'_, B> {
         &mut self,
         label: &str,
         declared: &[ResourceUse],
-        body: impl FnOnce(&mut ComputePass<'_, B>),
+        body: impl FnOnce(ComputePass<'_, B>) -> PassEnd,
     ) -> Result<()> {
         let device = &mut *self.device;
         let Some(encoder) = &mut self.encoder else { return Ok(()) };
@@ -278,9 +310,8 @@ impl<B: Backend> Recorder<'_, B> {
             encoder.write_timestamp(&device.backend, set, index);
         }
         encoder.begin_compute_pass(&device.backend, label);
-        let mut pass = ComputePass::new(&device.registry, &device.backend, encoder, declared, label);
-        body(&mut pass);
-        let result = pass.finish();
+        let pass = ComputePass::new(&device.registry, &device.backend, encoder, declared, label);
+        let PassEnd(result) = body(pass);
         encoder.end_compute_pass(&device.backend);
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index + 1);
@@ -383,8 +414,26 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl FnOnce(&mut TransferPass<'_, B>),
     ) -> Result<()> {
         self.check(label)?;
-        let result = self.declare(uses, label).and_then(|()| self.transfer_pass_body(label, uses, body));
+        // A copy of nothing writes nothing, so it must not count as a use.
+        let planned = if uses.iter().any(is_empty_use) { &[][..] } else { uses };
+        let result = self
+            .declare(planned, label)
+            .and_then(|()| self.transfer_pass_body(label, uses, body))
+            .and_then(|()| self.publish_again(planned));
         self.keep(result)
+    }
+
+    /// A copy from a texture with uploaded contents leaves it in the layout of copies, and no pass declares what it
+    /// samples of it. So it goes back at once.
+    fn publish_again(&mut self, uses: &[ResourceUse]) -> Result<()> {
+        for usage in uses {
+            if let ResourceUse::Texture { texture, range, usage: TextureUse::CopySrc } = *usage
+                && let Some(sampled) = crate::services::published(&self.device.registry, texture, range)
+            {
+                self.declare(&[sampled], "publish")?;
+            }
+        }
+        Ok(())
     }
 
     /// Copies a buffer range to the CPU; the ticket is readable once the submission has completed.
@@ -424,9 +473,13 @@ impl<B: Backend> Recorder<'_, B> {
         self.check("read_texture")?;
         let uses = transfer::texture_read_use(&self.device.registry, place, extent, "read_texture");
         let uses = [self.keep(uses)?];
-        let declared = self.declare(&uses, "read_texture");
+        let planned = if uses.iter().any(is_empty_use) { &[][..] } else { &uses };
+        let declared = self.declare(planned, "read_texture");
         self.keep(declared)?;
-        self.read_texture_planned(place, extent)
+        let ticket = self.read_texture_planned(place, extent)?;
+        let published = self.publish_again(planned);
+        self.keep(published)?;
+        Ok(ticket)
     }
 
     /// As [`Self::read_texture`], when the source's barriers were planned and emitted before.
@@ -459,7 +512,7 @@ impl<B: Backend> Recorder<'_, B> {
         };
         let layout = TexelLayout { offset: 0, bytes_per_row: pitch, rows_per_image: footprint.rows };
         let (staging, ticket) = self.device.stage_readback(rows, label)?;
-        let bytes = u64::from(pitch) * rows.rows.saturating_sub(1) + rows.row_bytes;
+        let bytes = rows.staged();
         let target =
             transfer::buffer_use(BufferSlice { buffer: staging, offset: 0, size: bytes }, BufferUse::CopyDst);
         self.declare(&[target], label)?;
@@ -514,116 +567,6 @@ impl<B: Backend> Drop for Recorder<'_, B> {
         if let Some(encoder) = self.encoder.take() {
             self.device.backend.discard(encoder);
         }
-        // After a submission these find nothing.
-        self.device.planner.discard();
-        self.device.readbacks.discard_recorded();
-        self.device.timings.discard();
+        self.device.discard_recording();
     }
-}
-
-/// Checks that a declared use names a live resource with the usage for it.
-pub(crate) fn check_use(registry: &Registry, usage: &ResourceUse, label: &str) -> Result<()> {
-    match *usage {
-        ResourceUse::Buffer { buffer, .. } => {
-            registry.buffers.check(buffer, || format!("pass \"{label}\""))?;
-        }
-        ResourceUse::Texture { texture, .. } => {
-            registry.textures.check(texture, || format!("pass \"{label}\""))?;
-        }
-    }
-    Ok(())
-}
-
-/// Which pass of the list a planner's error is about.
-fn failed_pass(error: &PlanError) -> usize {
-    match *error {
-        PlanError::Conflict { pass, .. }
-        | PlanError::Undefined { pass, .. }
-        | PlanError::OutOfRange { pass, .. }
-        | PlanError::Unknown { pass, .. } => pass as usize,
-    }
-}
-
-/// Names the pass and the resources of a planner's error.
-pub(crate) fn plan_error(registry: &Registry, list: &PassList, error: PlanError, label: &str) -> Error {
-    let name = |usage: &ResourceUse| match usage {
-        ResourceUse::Buffer { buffer, offset, size, usage } => {
-            let label = registry.buffers.at(buffer.slot()).map_or("", |record| &record.label);
-            format!(
-                "{:?} of bytes {offset}..{} of {}",
-                usage,
-                offset + size,
-                named(ResourceKind::Buffer, label)
-            )
-        }
-        ResourceUse::Texture { texture, range, usage } => {
-            let label = registry.textures.at(texture.slot()).map_or("", |record| &record.label);
-            format!(
-                "{:?} of mips {}..{}, layers {}..{} ({:?}) of {}",
-                usage,
-                range.base_mip,
-                range.base_mip + range.mips,
-                range.base_layer,
-                range.base_layer + range.layers,
-                range.aspects,
-                named(ResourceKind::Texture, label)
-            )
-        }
-    };
-    let pass = list.pass(failed_pass(&error));
-    let at = |index: u32| pass.uses.get(index as usize).map_or_else(|| format!("use {index}"), name);
-    let item = |item: Item| match item {
-        Item::Use(index) => at(index),
-        Item::Discard(index) => match pass.discards.get(index as usize) {
-            Some((texture, range)) => format!("a discard of {range:?} of {texture}"),
-            None => format!("discard {index}"),
-        },
-        Item::Alias(index) => format!("alias {index}"),
-    };
-    let what = format!("pass \"{label}\"");
-    match error {
-        PlanError::Conflict { first, second, .. } => invalid(
-            what,
-            "uses",
-            "uses that do not write what another use of the pass touches",
-            format!("{} and {}", at(first), at(second)),
-        ),
-        PlanError::Undefined { usage, part, .. } => state(
-            what,
-            "defined contents: written, cleared or uploaded before",
-            format!("{}, undefined at {part:?}", at(usage)),
-        ),
-        PlanError::OutOfRange { item: found, .. } => {
-            invalid(what, "uses", "a range within the resource", item(found))
-        }
-        PlanError::Unknown { item: found, .. } => {
-            invalid(what, "uses", "a resource of this device", item(found))
-        }
-    }
-}
-
-/// Whether a pass declared a use that covers `wanted`.
-pub(crate) fn is_declared(declared: &[ResourceUse], wanted: &ResourceUse) -> bool {
-    let covers = |have: Scope, want: Scope| have.contains(want);
-    declared.iter().any(|have| match (have, wanted) {
-        (
-            ResourceUse::Buffer { buffer: a, offset: a0, size: an, usage: au },
-            ResourceUse::Buffer { buffer: b, offset: b0, size: bn, usage: bu },
-        ) => {
-            a == b
-                && a0 <= b0
-                && b0.saturating_add(*bn) <= a0.saturating_add(*an)
-                && covers(au.scope(), bu.scope())
-        }
-        (
-            ResourceUse::Texture { texture: a, range: ar, usage: au },
-            ResourceUse::Texture { texture: b, range: br, usage: bu },
-        ) => {
-            a == b
-                && ar.contains(br)
-                && au.layout(ar.aspects) == bu.layout(br.aspects)
-                && covers(au.scope(), bu.scope())
-        }
-        _ => false,
-    })
 }

@@ -6,6 +6,7 @@ use crate::desc::BufferSlice;
 use crate::error::{Error, Result, invalid, state, unsupported};
 use crate::handle::{BindGroup, Buffer, RenderPipeline};
 use crate::plan::{BufferUse, ResourceUse};
+use crate::record::PassEnd;
 use crate::record::attachments::ResolvedPass;
 use crate::record::bind::Bindings;
 use crate::record::compute::{indirect, tracked_buffer};
@@ -63,12 +64,13 @@ impl<'p, B: Backend> RenderPass<'p, B> {
         }
     }
 
-    pub(super) fn finish(mut self) -> Result<()> {
+    /// Ends the pass: closes open debug groups and hands over the first mistake.
+    pub fn end(mut self) -> PassEnd {
         close_labels::<B>(self.backend, self.encoder, &mut self.labels, &mut self.bindings);
-        match self.bindings.mistake {
+        PassEnd(match self.bindings.mistake {
             None => Ok(()),
             Some(error) => Err(error),
-        }
+        })
     }
 
     /// The first mistake so far; the pass will answer it.
@@ -154,8 +156,9 @@ impl<'p, B: Backend> RenderPass<'p, B> {
     }
 
     fn try_set_vertex_buffer(&mut self, index: u32, slice: BufferSlice) -> Result<()> {
-        if index as usize >= MAX_VERTEX_BUFFERS {
-            let detail = format!("slot {index} requested, {MAX_VERTEX_BUFFERS} available");
+        let most = self.backend.capabilities().limits.max_vertex_buffers.min(MAX_VERTEX_BUFFERS as u32);
+        if index >= most {
+            let detail = format!("slot {index} requested, {most} available");
             let what = self.bindings.what("set_vertex_buffer");
             return Err(unsupported(what, "limit max_vertex_buffers", detail));
         }
@@ -299,8 +302,10 @@ impl<'p, B: Backend> RenderPass<'p, B> {
 
     /// Sets the constant of blend factors that name it.
     pub fn set_blend_constant(&mut self, color: [f32; 4]) {
-        self.bindings.state.blend_constant = color;
-        self.bindings.dirty |= Dirty::BLEND_CONSTANT;
+        if self.bindings.state.blend_constant != color {
+            self.bindings.state.blend_constant = color;
+            self.bindings.dirty |= Dirty::BLEND_CONSTANT;
+        }
     }
 
     /// Sets the reference of stencil tests.

@@ -8,7 +8,7 @@ use crate::error::{Error, Result, invalid, named};
 use crate::handle::{Buffer, ResourceKind};
 use crate::plan::{BufferUse, ResourceUse, TextureUse};
 use crate::registry::{BufferRecord, Registry, TextureRecord};
-use crate::services::{Footprint, TextureRegion};
+use crate::services::{Footprint, TextureRegion, align_up};
 use crate::types::{BufferUsages, Extent3d, TextureDimension, TextureUsages};
 
 /// Records copies whose uses the pass declared. A mistake is kept and answered at the pass's end.
@@ -71,7 +71,7 @@ impl<'p, B: Backend> TransferPass<'p, B> {
                     .get(*texture)
                     .is_none_or(|record| record.contents == Contents::Tracked),
             };
-            if tracked && !super::is_declared(self.declared, wanted) {
+            if tracked && !super::declared::is_declared(self.declared, wanted) {
                 let expected = format!("{wanted:?} declared by the pass");
                 return Err(invalid(self.what(call), "uses", expected, "no such declaration"));
             }
@@ -222,17 +222,21 @@ impl<'p, B: Backend> TransferPass<'p, B> {
         };
         let capabilities = self.backend.capabilities();
         let (row, offset) = (capabilities.copy_row_alignment, capabilities.copy_offset_alignment);
-        footprint.check(layout, bytes.padded_size, row.max(1), offset.max(4), what)?;
+        let (row, offset) = (row.max(footprint.block), offset.max(footprint.block).max(4));
+        footprint.check(layout, bytes.padded_size, row, offset, what)?;
         let uses = buffer_texture_uses(self.registry, buffer, layout, place, extent, to_texture, call)?;
         self.check_declared(&uses, call)?;
         if footprint.tight_bytes() == Some(0) {
             return Ok(None);
         }
+        // A single row or image has no next one, so its pitch says nothing and may be anything; natively it is checked.
+        let single_row = footprint.rows == 1 && footprint.images == 1;
+        let pitch = align_up(u64::from(footprint.row_bytes), u64::from(row)) as u32;
         Ok(Some(NativeBufferTextureCopy {
             buffer: buffer.slot(),
             offset: layout.offset,
-            bytes_per_row: layout.bytes_per_row.max(footprint.row_bytes),
-            rows_per_image: layout.rows_per_image.max(footprint.rows),
+            bytes_per_row: if single_row { pitch } else { layout.bytes_per_row },
+            rows_per_image: if footprint.images == 1 { footprint.rows } else { layout.rows_per_image },
             texture: place.texture.slot(),
             format: texture.format,
             aspect: region.aspect,

@@ -75,9 +75,10 @@ impl<B: Backend> Device<B> {
     /// The slice's offset is a multiple of `alignment`, and of the uniform and storage offset alignments.
     ///
     /// # Errors
-    /// More bytes than a page ([`crate::StorageCeilings::frame_arena_page`]), an alignment that is no power of two or
+    /// A lost device, more bytes than a page ([`crate::StorageCeilings::frame_arena_page`]), an alignment that is no power of two or
     /// over 65,536, or no memory for another page.
     pub fn push_frame_data(&mut self, data: &[u8], alignment: u64) -> Result<BufferSlice> {
+        self.check_lost("push_frame_data")?;
         let size = data.len() as u64;
         let page_size = self.frame_arena.page_size;
         if size > page_size {
@@ -125,6 +126,8 @@ impl<B: Backend> Device<B> {
             contents: Contents::Uploaded,
         };
         let page = self.create_buffer_in(&desc, MemoryClass::Upload)?;
+        // The CPU writes all of it before any submission that may read it.
+        self.ledger.define_buffer(page.slot(), 0, self.frame_arena.page_size);
         self.frame_arena.pages += 1;
         Ok(page)
     }

@@ -5,6 +5,7 @@
 
 mod frame_arena;
 mod readback;
+mod region;
 mod texels;
 mod timing;
 mod upload;
@@ -12,8 +13,9 @@ mod upload;
 pub use frame_arena::FrameArena;
 pub(crate) use readback::StagedRows;
 pub use readback::{ReadTicket, ReadbackRing};
+pub(crate) use region::TextureRegion;
 pub(crate) use texels::{Footprint, aspect_of};
 pub use texels::{align_up, row_pitch};
 pub use timing::{PassTime, Timings};
-pub(crate) use upload::TextureRegion;
+pub(crate) use upload::published;
 pub use upload::{UploadRing, UploadState, UploadTicket};

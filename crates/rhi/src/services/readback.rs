@@ -9,7 +9,7 @@ use crate::backend::Backend;
 use crate::desc::{BufferDesc, Contents, MemoryClass};
 use crate::device::Device;
 use crate::error::{Error, HandleProblem, Result, invalid, state};
-use crate::handle::{Buffer, DeviceTag};
+use crate::handle::{Buffer, DeviceTag, ResourceKind};
 use crate::owned::{DropNote, DropQueue};
 use crate::types::BufferUsages;
 
@@ -54,7 +54,8 @@ impl StagedRows {
         Self { row_bytes: len, pitch: len, rows: 1 }
     }
 
-    fn staged(&self) -> u64 {
+    /// Bytes in the staging buffer; the last row has no padding.
+    pub(crate) fn staged(&self) -> u64 {
         if self.rows == 0 { 0 } else { self.pitch * (self.rows - 1) + self.row_bytes }
     }
 
@@ -151,15 +152,17 @@ impl<B: Backend> Device<B> {
     /// Finds staging for a readback that is being recorded.
     pub(crate) fn stage_readback(&mut self, rows: StagedRows, what: &str) -> Result<(Buffer, ReadTicket)> {
         let needed = rows.staged();
-        let size = needed.max(256).next_power_of_two();
         let left = self.readbacks.ceiling.saturating_sub(self.readbacks.outstanding);
-        if size > self.readbacks.ceiling {
+        if needed > self.readbacks.ceiling {
             return Err(Error::CapacityExceeded {
                 what: format!("{what}: readback staging"),
-                requested: size,
+                requested: needed,
                 capacity: self.readbacks.ceiling,
             });
         }
+        // Powers of two, so that staging fits again; the last step is cut at the ceiling.
+        let rounded = needed.max(256).checked_next_power_of_two().unwrap_or(u64::MAX);
+        let size = rounded.min(self.readbacks.ceiling);
         if size > left {
             let detail =
                 format!("readback staging: {size} bytes asked for, {left} free until results are read");
@@ -169,6 +172,7 @@ impl<B: Backend> Device<B> {
         let buffer = match fit {
             Some(index) => self.readbacks.free.swap_remove(index).0,
             None => {
+                self.trim_readbacks(size);
                 let desc = BufferDesc {
                     label: "readback staging",
                     size,
@@ -191,6 +195,19 @@ impl<B: Backend> Device<B> {
         });
         let ticket = ReadTicket { id, device: self.tag, len: rows.tight(), drops: Arc::clone(&self.drops) };
         Ok((buffer, ticket))
+    }
+
+    /// Gives up free staging until `size` more bytes stay within the ceiling.
+    fn trim_readbacks(&mut self, size: u64) {
+        let ring = &mut self.readbacks;
+        let mut free: u64 = ring.free.iter().map(|(_, size)| size).sum();
+        while free + ring.outstanding + size > ring.ceiling
+            && let Some((buffer, bytes)) = ring.free.pop()
+        {
+            free -= bytes;
+            // Its readback was delivered or never submitted, so the GPU does not use it.
+            self.registry.destroy(ResourceKind::Buffer, buffer.slot(), buffer.generation(), 0);
+        }
     }
 
     /// Copies a finished readback into `out` and frees its staging. Never waits.
@@ -235,6 +252,11 @@ impl<B: Backend> Device<B> {
         }
         self.readbacks.recycle(index);
         Ok(())
+    }
+
+    /// The readbacks' staging, for reading its figures.
+    pub fn readbacks(&self) -> &ReadbackRing {
+        &self.readbacks
     }
 
     /// As [`Self::read`], into a new vector.

@@ -4,7 +4,7 @@ use crate::desc::TexelLayout;
 use crate::error::{Result, invalid};
 use crate::types::{Extent3d, TextureAspect, TextureFormat};
 
-/// Rounds up to a multiple of a power of two; an aligned value stays as it is.
+/// Rounds up to a multiple of a power of two, or to the greatest one that fits; an aligned value stays as it is.
 ///
 /// ```
 /// use purlin_rhi::services::align_up;
@@ -17,7 +17,7 @@ pub const fn align_up(value: u64, alignment: u64) -> u64 {
 
 /// Bytes from one row of texel blocks to the next: the row's own bytes, rounded up after the multiplication.
 ///
-/// `None` when the aspect has no linear layout or the pitch does not fit.
+/// `None` when the aspect has no linear layout, the alignment is no power of two, or the pitch does not fit.
 ///
 /// ```
 /// use purlin_rhi::{services::row_pitch, types::{TextureAspect, TextureFormat}};
@@ -27,6 +27,9 @@ pub const fn align_up(value: u64, alignment: u64) -> u64 {
 pub fn row_pitch(format: TextureFormat, aspect: TextureAspect, width: u32, alignment: u32) -> Option<u32> {
     let bytes = u64::from(width.div_ceil(format.block_dimensions().0))
         * u64::from(format.block_copy_size(Some(aspect))?);
+    if !alignment.is_power_of_two() {
+        return None;
+    }
     u32::try_from(align_up(bytes, u64::from(alignment))).ok()
 }
 
@@ -83,7 +86,7 @@ impl Footprint {
         layout.offset.checked_add(last_image)?.checked_add(last_row)?.checked_add(u64::from(self.row_bytes))
     }
 
-    /// Checks a caller's layout against the box and the bytes that there are.
+    /// Checks a caller's layout against the box and the bytes that there are. Both alignments are powers of two.
     pub(crate) fn check(
         &self,
         layout: &TexelLayout,
@@ -97,17 +100,16 @@ impl Footprint {
             let expected = format!("at least the {} bytes of a row", self.row_bytes);
             return Err(invalid(what(), "bytes_per_row", expected, layout.bytes_per_row));
         }
-        if several_rows && !layout.bytes_per_row.is_multiple_of(self.block.max(row_alignment)) {
-            let expected = format!("a multiple of {}", self.block.max(row_alignment));
+        if several_rows && !layout.bytes_per_row.is_multiple_of(row_alignment) {
+            let expected = format!("a multiple of {row_alignment}");
             return Err(invalid(what(), "bytes_per_row", expected, layout.bytes_per_row));
         }
         if self.images > 1 && layout.rows_per_image < self.rows {
             let expected = format!("at least the {} rows of a layer", self.rows);
             return Err(invalid(what(), "rows_per_image", expected, layout.rows_per_image));
         }
-        let alignment = u64::from(offset_alignment.max(1));
-        if !layout.offset.is_multiple_of(alignment) || !layout.offset.is_multiple_of(u64::from(self.block)) {
-            let expected = format!("a multiple of {alignment} and of the block's {} bytes", self.block);
+        if !layout.offset.is_multiple_of(u64::from(offset_alignment)) {
+            let expected = format!("a multiple of {offset_alignment}");
             return Err(invalid(what(), "offset", expected, layout.offset));
         }
         match self.end(layout) {

@@ -120,14 +120,31 @@ impl<B: Backend> Device<B> {
             .map(|(&end, pair)| {
                 let label = frame.names[start..end].to_string();
                 start = end;
-                let nanoseconds = match (pair[0], pair[1]) {
-                    (Some(begin), Some(end)) => Some(end.wrapping_sub(begin) as f64 * period),
-                    _ => None,
-                };
+                let nanoseconds = elapsed(pair[0], pair[1], period);
                 PassTime { label, nanoseconds }
             })
             .collect();
         self.timings.free.push(frame);
         Ok(Some(times))
+    }
+}
+
+/// Nanoseconds between two timestamps. There is no value when one is missing, or when the clock went back in between:
+/// it was reset or is disjoint.
+fn elapsed(begin: Option<u64>, end: Option<u64>, period: f64) -> Option<f64> {
+    Some(end?.checked_sub(begin?)? as f64 * period)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elapsed;
+
+    #[test]
+    fn missing_and_disjoint_timestamps_have_no_value() {
+        assert_eq!(elapsed(Some(10), Some(14), 2.5), Some(10.0));
+        assert_eq!(elapsed(Some(10), Some(10), 2.5), Some(0.0));
+        assert_eq!(elapsed(Some(14), Some(10), 2.5), None);
+        assert_eq!(elapsed(None, Some(10), 2.5), None);
+        assert_eq!(elapsed(Some(10), None, 2.5), None);
     }
 }

@@ -14,13 +14,16 @@ use crate::desc::{BufferDesc, Contents, MemoryClass, TexelLayout, TexturePlace};
 use crate::device::Device;
 use crate::error::{Error, HandleProblem, Result, invalid, named};
 use crate::handle::{Buffer, DeviceTag, ResourceKind, Texture};
-use crate::plan::{Aspects, BufferUse, PassList, Plan, ResourceUse, TextureRange, TextureUse};
-use crate::registry::TextureRecord;
-use crate::services::{Footprint, align_up, aspect_of};
+use crate::plan::{BufferUse, PassList, Plan, ResourceUse, TextureRange, TextureUse};
+use crate::registry::Registry;
+use crate::services::{Footprint, TextureRegion, align_up};
 use crate::types::{BufferUsages, Extent3d, ShaderStages, TextureDimension, TextureUsages};
 
-/// Every offset in the ring is a multiple of this, which every texel block divides or equals.
+/// Every offset in the ring is a multiple of this at least, which every texel block divides or equals.
 const ALIGNMENT: u64 = 16;
+
+const ALL_STAGES: ShaderStages =
+    ShaderStages::VERTEX.union(ShaderStages::FRAGMENT).union(ShaderStages::COMPUTE);
 
 /// Names one upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,6 +93,7 @@ struct Pending {
 #[derive(Debug)]
 pub struct UploadRing {
     capacity: u64,
+    alignment: u64,
     buffer: Option<Buffer>,
     /// Positions count bytes since the beginning; `head - tail` bytes are in use.
     head: u64,
@@ -107,9 +111,11 @@ pub struct UploadRing {
 }
 
 impl UploadRing {
-    pub(crate) fn new(capacity: u64) -> Self {
+    pub(crate) fn new(capacity: u64, copy_alignment: u64) -> Self {
+        let alignment = copy_alignment.max(ALIGNMENT).next_power_of_two();
         Self {
-            capacity: align_up(capacity, ALIGNMENT),
+            capacity: align_up(capacity, alignment),
+            alignment,
             buffer: None,
             head: 0,
             tail: 0,
@@ -152,7 +158,7 @@ impl UploadRing {
     }
 
     /// Reserves bytes that do not straddle the ring's end; the offset and the new head.
-    fn reserve(&self, size: u64) -> Result<(u64, u64)> {
+    fn reserve(&mut self, size: u64) -> Result<(u64, u64)> {
         if size > self.capacity {
             return Err(Error::CapacityExceeded {
                 what: "upload ring".into(),
@@ -160,7 +166,13 @@ impl UploadRing {
                 capacity: self.capacity,
             });
         }
-        let mut start = align_up(self.head, ALIGNMENT);
+        if self.head == self.tail {
+            // An empty ring begins at its start again. Otherwise a request that fits the ring but not the rest of it
+            // could wait for bytes that nobody holds.
+            self.head = self.head.next_multiple_of(self.capacity);
+            self.tail = self.head;
+        }
+        let mut start = align_up(self.head, self.alignment);
         if start % self.capacity + size > self.capacity {
             start = (start / self.capacity + 1) * self.capacity;
         }
@@ -284,6 +296,7 @@ impl<B: Backend> Device<B> {
                 format!("{:?}", region.aspect),
             ));
         };
+        // The CPU copies rows one by one, so pitches and offsets need no alignment.
         footprint.check(layout, data.len() as u64, 1, 1, what)?;
         if footprint.tight_bytes() == Some(0) {
             return Ok(UploadTicket { device: self.tag, id: 0 });
@@ -326,6 +339,7 @@ impl<B: Backend> Device<B> {
                 self.backend.write_mapped(staging.slot(), target + row * pitch, &data[start..][..row_bytes]);
             }
         }
+        self.registry.written(place.texture.slot(), &region.range);
         self.registry.retain(ResourceKind::Texture, place.texture.slot());
         let copy = NativeBufferTextureCopy { buffer: staging.slot(), offset: src, ..copy };
         let upload = Copy::Texture { texture: place.texture, copy, range: region.range, whole: region.whole };
@@ -350,8 +364,13 @@ impl<B: Backend> Device<B> {
         })
     }
 
-    /// Submits pending uploads on their own, so that the ring drains without a frame.
+    /// Submits pending uploads on their own, so that the ring drains without a frame. With nothing pending nothing is
+    /// submitted; the token then is that of the newest submission.
     pub fn flush_uploads(&mut self) -> Result<crate::SubmissionToken> {
+        self.check_lost("flush_uploads")?;
+        if self.uploads.pending.is_empty() {
+            return Ok(self.last_submission());
+        }
         self.record("uploads")?.submit()
     }
 
@@ -368,6 +387,7 @@ impl<B: Backend> Device<B> {
         }
         let ring = &mut self.uploads;
         ring.passes.begin();
+        ring.plan.clear();
         ring.pass_ends.clear();
         let mut first = 0;
         for index in 0..ring.pending.len() {
@@ -384,13 +404,18 @@ impl<B: Backend> Device<B> {
             publish(&self.registry, &pending.copy, &mut ring.passes);
         }
         ring.passes.end_pass();
-        self.planner
-            .plan(&self.ledger, &ring.passes, &mut ring.plan)
-            .map_err(|error| crate::record::plan_error(&self.registry, &ring.passes, error, "uploads"))?;
+        self.planner.plan(&self.ledger, &ring.passes, &mut ring.plan).map_err(|error| {
+            crate::record::declared::plan_error(&self.registry, &ring.passes, error, "uploads")
+        })?;
+        let emit = |encoder: &mut B::Encoder, batch: crate::plan::BarrierBatch<'_>| {
+            if !batch.is_empty() {
+                encoder.barriers(&self.backend, batch);
+            }
+        };
         encoder.push_label(&self.backend, "uploads");
         let mut start = 0;
         for (pass, &end) in ring.pass_ends.iter().enumerate() {
-            encoder.barriers(&self.backend, ring.plan.batch(pass));
+            emit(encoder, ring.plan.batch(pass));
             for pending in &ring.pending[start..end] {
                 match pending.copy {
                     Copy::Buffer { src, dst, offset, size } => {
@@ -401,7 +426,7 @@ impl<B: Backend> Device<B> {
             }
             start = end;
         }
-        encoder.barriers(&self.backend, ring.plan.batch(ring.pass_ends.len()));
+        emit(encoder, ring.plan.batch(ring.pass_ends.len()));
         encoder.pop_label(&self.backend);
         Ok(())
     }
@@ -423,8 +448,7 @@ impl<B: Backend> Device<B> {
 }
 
 /// Declares the reads that a resource with uploaded contents may meet, so that one barrier serves them all.
-fn publish(registry: &crate::registry::Registry, copy: &Copy, passes: &mut PassList) {
-    const ALL: ShaderStages = ShaderStages::VERTEX.union(ShaderStages::FRAGMENT).union(ShaderStages::COMPUTE);
+fn publish(registry: &Registry, copy: &Copy, passes: &mut PassList) {
     match *copy {
         Copy::Buffer { dst, offset, size, .. } => {
             let Some(record) = registry.buffers.at(dst.slot()) else { return };
@@ -434,8 +458,8 @@ fn publish(registry: &crate::registry::Registry, copy: &Copy, passes: &mut PassL
             let uses = [
                 (BufferUsages::VERTEX, BufferUse::Vertex),
                 (BufferUsages::INDEX, BufferUse::Index),
-                (BufferUsages::UNIFORM, BufferUse::Uniform(ALL)),
-                (BufferUsages::STORAGE, BufferUse::StorageRead(ALL)),
+                (BufferUsages::UNIFORM, BufferUse::Uniform(ALL_STAGES)),
+                (BufferUsages::STORAGE, BufferUse::StorageRead(ALL_STAGES)),
                 (BufferUsages::INDIRECT, BufferUse::Indirect),
                 (BufferUsages::COPY_SRC, BufferUse::CopySrc),
             ];
@@ -446,75 +470,17 @@ fn publish(registry: &crate::registry::Registry, copy: &Copy, passes: &mut PassL
             }
         }
         Copy::Texture { texture, range, .. } => {
-            let Some(record) = registry.textures.at(texture.slot()) else { return };
-            if record.contents == Contents::Uploaded && record.usage.contains(TextureUsages::TEXTURE_BINDING)
-            {
-                passes.push_use(ResourceUse::Texture { texture, range, usage: TextureUse::Sampled(ALL) });
+            if let Some(usage) = published(registry, texture, range) {
+                passes.push_use(usage);
             }
         }
     }
 }
 
-/// A checked box of texels in one mip.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TextureRegion {
-    pub aspect: crate::types::TextureAspect,
-    pub range: TextureRange,
-    /// Whether the box is all of the range.
-    pub whole: bool,
-}
-
-impl TextureRegion {
-    pub(crate) fn check(
-        record: &TextureRecord,
-        place: &TexturePlace,
-        extent: Extent3d,
-        what: impl Fn() -> String,
-    ) -> Result<Self> {
-        if place.mip >= record.mips {
-            return Err(invalid(what(), "mip", format!("below {}", record.mips), place.mip));
-        }
-        let Some(aspect) = aspect_of(record.format, place.aspect) else {
-            let expected = format!("one aspect of {:?}", record.format);
-            return Err(invalid(what(), "aspect", expected, format!("{:?}", place.aspect)));
-        };
-        let size = record.mip_size(place.mip);
-        let fits =
-            |origin: u32, extent: u32, size: u32| origin.checked_add(extent).is_some_and(|end| end <= size);
-        let inside = fits(place.origin.x, extent.width, size.width)
-            && fits(place.origin.y, extent.height, size.height)
-            && fits(place.origin.z, extent.depth_or_array_layers, size.depth_or_array_layers);
-        let show = |e: Extent3d| format!("{}x{}x{}", e.width, e.height, e.depth_or_array_layers);
-        if !inside {
-            let expected = format!("a box within {} of mip {}", show(size), place.mip);
-            let found =
-                format!("{} at {},{},{}", show(extent), place.origin.x, place.origin.y, place.origin.z);
-            return Err(invalid(what(), "extent", expected, found));
-        }
-        let (block_width, block_height) = record.format.block_dimensions();
-        let on_grid = |origin: u32, extent: u32, size: u32, block: u32| {
-            origin.is_multiple_of(block) && (extent.is_multiple_of(block) || origin + extent == size)
-        };
-        if !on_grid(place.origin.x, extent.width, size.width, block_width)
-            || !on_grid(place.origin.y, extent.height, size.height, block_height)
-        {
-            let expected = format!("a box on the {block_width}x{block_height} block grid or up to the edge");
-            let found = format!("{} at {},{}", show(extent), place.origin.x, place.origin.y);
-            return Err(invalid(what(), "extent", expected, found));
-        }
-        let volume = record.dimension == TextureDimension::D3;
-        let flat = extent.width == size.width && extent.height == size.height;
-        let range = TextureRange {
-            aspects: Aspects::of(record.format, aspect),
-            base_mip: place.mip,
-            mips: 1,
-            base_layer: if volume { 0 } else { place.origin.z },
-            layers: if volume { 1 } else { extent.depth_or_array_layers },
-        };
-        Ok(Self {
-            aspect,
-            range,
-            whole: flat && (!volume || extent.depth_or_array_layers == size.depth_or_array_layers),
-        })
-    }
+/// How passes use a texture without declaring it, when its contents are uploaded: sampled by every stage.
+pub(crate) fn published(registry: &Registry, texture: Texture, range: TextureRange) -> Option<ResourceUse> {
+    let record = registry.textures.at(texture.slot())?;
+    let sampled =
+        record.contents == Contents::Uploaded && record.usage.contains(TextureUsages::TEXTURE_BINDING);
+    sampled.then_some(ResourceUse::Texture { texture, range, usage: TextureUse::Sampled(ALL_STAGES) })
 }

@@ -1,0 +1,332 @@
+//! Creation of layouts and groups (P3): kinds, counts, stages, ranges.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use purlin_rhi::null::NullConfig;
+use purlin_rhi::types::*;
+use purlin_rhi::*;
+
+use crate::support::*;
+
+const FS: ShaderStages = ShaderStages::FRAGMENT;
+
+fn shape(entries: &[BindGroupLayoutEntry]) -> Result<Owned<kind::BindGroupLayout>> {
+    plain().create_bind_group_layout(&BindGroupLayoutDesc { label: "shape", entries })
+}
+
+fn make(
+    gpu: &mut Gpu,
+    layout: BindGroupLayout,
+    entries: &[BindGroupEntry],
+) -> Result<Owned<kind::BindGroup>> {
+    gpu.create_bind_group(&BindGroupDesc { label: "g", layout, entries })
+}
+
+#[test]
+fn layout_entries_are_checked_one_by_one() {
+    let twice = [entry(3, FS, uniform(0)), entry(3, FS, sampled())];
+    invalid(
+        shape(&twice),
+        "entries",
+        &["bind group layout \"shape\"", "each binding once", "binding 3 twice"],
+    );
+    let texts = ["binding 1000 requested, 1000 available"];
+    unsupported(shape(&[entry(1000, FS, uniform(0))]), "limit max_bindings_per_group", &texts);
+    for stages in [ShaderStages::NONE, ShaderStages::MESH] {
+        invalid(
+            shape(&[entry(0, stages, uniform(0))]),
+            "visibility",
+            &["binding 0", "vertex, fragment and compute"],
+        );
+    }
+    let array = BindGroupLayoutEntry { count: NonZeroU32::new(4), ..entry(1, FS, sampled()) };
+    unsupported(shape(&[array]), "binding arrays", &["binding 1"]);
+    let multisampled = BindingType::Texture {
+        sample_type: TextureSampleType::Float { filterable: false },
+        view_dimension: TextureViewDimension::D2,
+        multisampled: true,
+    };
+    unsupported(shape(&[entry(0, FS, multisampled)]), "multisampled textures", &["binding 0"]);
+}
+
+/// C108, without the capability: an array of bindings is a typed error at layout creation.
+#[test]
+fn c108_binding_arrays_are_refused_where_there_are_none() {
+    let array = BindGroupLayoutEntry { count: NonZeroU32::new(2), ..entry(0, FS, sampled()) };
+    unsupported(
+        shape(&[array, entry(1, FS, BindingType::Sampler(SamplerBindingType::Filtering))]),
+        "binding arrays",
+        &[],
+    );
+}
+
+#[test]
+fn storage_textures_have_a_storage_format_and_no_cube() {
+    let with = |format, view_dimension, access| {
+        shape(&[entry(
+            0,
+            ShaderStages::COMPUTE,
+            BindingType::StorageTexture { access, format, view_dimension },
+        )])
+    };
+    use StorageTextureAccess::{Atomic, WriteOnly};
+    use TextureViewDimension::{Cube, D2};
+    assert!(with(COLOR, D2, WriteOnly).is_ok());
+    unsupported(
+        with(TextureFormat::Rgba8UnormSrgb, D2, WriteOnly),
+        "STORAGE use of Rgba8UnormSrgb",
+        &["binding 0"],
+    );
+    invalid(with(COLOR, Cube, WriteOnly), "view_dimension", &["no cube", "Cube"]);
+    unsupported(with(TextureFormat::R32Uint, D2, Atomic), "storage texture atomics", &[]);
+}
+
+#[test]
+fn storage_writes_in_the_vertex_stage_need_the_feature() {
+    let entries = [entry(2, ShaderStages::VERTEX, storage(false))];
+    assert!(shape(&entries).is_ok());
+    let (mut poor, _control) = device(NullConfig { features: Features::empty(), ..NullConfig::default() });
+    let desc = BindGroupLayoutDesc { label: "shape", entries: &entries };
+    unsupported(poor.create_bind_group_layout(&desc), "feature VERTEX_STORAGE", &["binding 2"]);
+    let read = [entry(2, ShaderStages::VERTEX, storage(true))];
+    assert!(poor.create_bind_group_layout(&BindGroupLayoutDesc { label: "shape", entries: &read }).is_ok());
+}
+
+#[test]
+fn a_stage_sees_only_so_many_of_a_kind() {
+    let limits = Limits { max_sampled_textures_per_stage: 2, ..Limits::default() };
+    let (mut gpu, _control) = device(NullConfig { limits, ..NullConfig::default() });
+    let entries: Vec<_> = (0..3).map(|binding| entry(binding, FS, sampled())).collect();
+    let two =
+        gpu.create_bind_group_layout(&BindGroupLayoutDesc { label: "two", entries: &entries[..2] }).unwrap();
+    let texts = ["3 requested in the fragment stage, 2 available"];
+    let desc = BindGroupLayoutDesc { label: "three", entries: &entries };
+    unsupported(gpu.create_bind_group_layout(&desc), "limit max_sampled_textures_per_stage", &texts);
+    let groups = [*two, *two];
+    let desc = PipelineLayoutDesc { label: "layout", groups: &groups, immediate_size: 0 };
+    let texts = ["pipeline layout \"layout\"", "4 requested in the fragment stage, 2 available"];
+    unsupported(gpu.create_pipeline_layout(&desc), "limit max_sampled_textures_per_stage", &texts);
+}
+
+#[test]
+fn dynamic_offsets_are_counted_for_groups_and_for_pipelines() {
+    let entries: Vec<_> = (0..13).map(|binding| entry(binding, FS, dynamic_uniform(0))).collect();
+    unsupported(shape(&entries), "dynamic offsets of a group", &["13 requested, 12 available"]);
+    let mut gpu = plain();
+    let five = group_layout(&mut gpu, &entries[..5]);
+    let groups = [*five, *five];
+    let desc = PipelineLayoutDesc { label: "l", groups: &groups, immediate_size: 0 };
+    let texts = ["10 requested, 8 available"];
+    unsupported(gpu.create_pipeline_layout(&desc), "limit max_dynamic_uniform_buffers", &texts);
+}
+
+#[test]
+fn pipeline_layouts_check_groups_and_immediates() {
+    let mut gpu = plain();
+    let shape = group_layout(&mut gpu, &[]);
+    let groups = [*shape; 5];
+    let mut layout = |groups: &[BindGroupLayout], immediate_size| {
+        gpu.create_pipeline_layout(&PipelineLayoutDesc { label: "l", groups, immediate_size })
+    };
+    assert!(layout(&groups[..4], 256).is_ok());
+    unsupported(layout(&groups, 0), "limit max_bind_groups", &["5 requested, 4 available"]);
+    invalid(layout(&[], 6), "immediate_size", &["pipeline layout \"l\"", "a multiple of 4", "6"]);
+    unsupported(layout(&[], 260), "limit max_immediate_size", &["260 bytes requested, 256 available"]);
+    let stale = *shape;
+    drop(shape);
+    gpu.maintain().unwrap();
+    let desc = PipelineLayoutDesc { label: "l", groups: &[stale], immediate_size: 0 };
+    refused(gpu.create_pipeline_layout(&desc), &["pipeline layout \"l\", group 0", "stale"]);
+}
+
+#[test]
+fn groups_have_exactly_their_layouts_bindings() {
+    let mut gpu = plain();
+    let data = buffer(&mut gpu, "data", 64, BufferUsages::UNIFORM);
+    let layout = group_layout(&mut gpu, &[entry(0, FS, uniform(0)), entry(4, FS, uniform(0))]);
+    let (a, b) = (BindGroupEntry::buffer(0, *data), BindGroupEntry::buffer(4, *data));
+    assert!(make(&mut gpu, *layout, &[b, a]).is_ok(), "any order");
+    invalid(make(&mut gpu, *layout, &[a]), "entries", &["bind group \"g\"", "binding 4 of layout \"shape\""]);
+    invalid(make(&mut gpu, *layout, &[a, a, b]), "entries", &["each binding once", "binding 0 twice"]);
+    let extra = BindGroupEntry::buffer(7, *data);
+    invalid(
+        make(&mut gpu, *layout, &[a, b, extra]),
+        "entries",
+        &["only bindings of layout \"shape\"", "extra binding 7"],
+    );
+    invalid(
+        make(&mut gpu, *layout, &[a, extra]),
+        "entries",
+        &["binding 4 of layout \"shape\"", "no such binding"],
+    );
+}
+
+#[test]
+fn groups_bind_the_kind_that_the_layout_has() {
+    let mut gpu = plain();
+    let data = buffer(&mut gpu, "data", 64, BufferUsages::UNIFORM);
+    let image = texture(&mut gpu, "t", 4, 4, TextureUsages::TEXTURE_BINDING);
+    let image = view(&mut gpu, *image);
+    let sampler = gpu.create_sampler(&SamplerDesc::linear("s")).unwrap();
+    let sampler_type = BindingType::Sampler(SamplerBindingType::Filtering);
+    let resources = [
+        (BindGroupEntry::buffer(0, *data), "a buffer", uniform(0)),
+        (BindGroupEntry::texture(0, *image), "a texture view", sampled()),
+        (BindGroupEntry::sampler(0, *sampler), "a sampler", sampler_type),
+    ];
+    for (wanted, (_, expected, ty)) in resources.iter().enumerate() {
+        let layout = group_layout(&mut gpu, &[entry(0, FS, *ty)]);
+        for (given, (entry, found, _)) in resources.iter().enumerate() {
+            let result = make(&mut gpu, *layout, &[*entry]);
+            if wanted == given {
+                assert!(result.is_ok());
+            } else {
+                let expected = format!("{expected} at binding 0");
+                invalid(result, "entries", &[&expected, &format!("found {found}")]);
+            }
+        }
+    }
+}
+
+#[test]
+fn bound_ranges_are_aligned_inside_and_large_enough() {
+    let mut gpu = plain();
+    let data = buffer(&mut gpu, "data", 1024, BufferUsages::UNIFORM | BufferUsages::STORAGE);
+    let layout = group_layout(&mut gpu, &[entry(0, FS, uniform(80))]);
+    let mut range =
+        |offset, size| make(&mut gpu, *layout, &[BindGroupEntry::buffer_range(0, *data, offset, size)]);
+    assert!(range(256, 80).is_ok());
+    assert!(range(768, 256).is_ok());
+    invalid(range(128, 80), "offset", &["min_uniform_offset_alignment (256)", "binding 0: 128", "\"data\""]);
+    invalid(range(768, 257), "size", &["within 1024 bytes", "257 bytes from 768"]);
+    invalid(range(0, u64::MAX), "size", &["within 1024 bytes"]);
+    invalid(range(1024, 0), "size", &["at least one byte"]);
+    invalid(range(u64::MAX - 255, 80), "size", &["within 1024 bytes"]);
+    invalid(range(0, 79), "size", &["at least 80 bytes, which the shader reads", "binding 0: 79"]);
+}
+
+#[test]
+fn storage_ranges_are_whole_words_and_within_the_limits() {
+    let limits = Limits { max_storage_binding_size: 512, max_uniform_binding_size: 256, ..Limits::default() };
+    let (mut gpu, _control) = device(NullConfig { limits, ..NullConfig::default() });
+    let data = buffer(&mut gpu, "data", 1024, BufferUsages::UNIFORM | BufferUsages::STORAGE);
+    let layout = group_layout(&mut gpu, &[entry(0, FS, storage(true))]);
+    let range = |size| [BindGroupEntry::buffer_range(0, *data, 0, size)];
+    assert!(make(&mut gpu, *layout, &range(512)).is_ok());
+    invalid(make(&mut gpu, *layout, &range(510)), "size", &["a multiple of 4 for a storage binding", "510"]);
+    let texts = ["516 bytes requested, 512 available"];
+    unsupported(make(&mut gpu, *layout, &range(516)), "limit max_storage_binding_size", &texts);
+    let layout = group_layout(&mut gpu, &[entry(0, FS, uniform(0))]);
+    let texts = ["257 bytes requested, 256 available"];
+    unsupported(make(&mut gpu, *layout, &range(257)), "limit max_uniform_binding_size", &texts);
+}
+
+#[test]
+fn bound_buffers_have_the_usage_and_the_contents() {
+    let mut gpu = plain();
+    let vertices = buffer(&mut gpu, "vertices", 64, BufferUsages::VERTEX);
+    let layout = group_layout(&mut gpu, &[entry(0, FS, uniform(0))]);
+    let result = make(&mut gpu, *layout, &[BindGroupEntry::buffer(0, *vertices)]);
+    invalid(result, "entries", &["usage BufferUsages(UNIFORM)", "\"vertices\""]);
+    let desc = BufferDesc::uploaded("table", 64, BufferUsages::STORAGE);
+    let table = gpu.create_buffer(&desc).unwrap();
+    let writable = group_layout(&mut gpu, &[entry(0, FS, storage(false))]);
+    let result = make(&mut gpu, *writable, &[BindGroupEntry::buffer(0, *table)]);
+    invalid(result, "entries", &["contents Tracked for a storage write", "contents Uploaded", "\"table\""]);
+    let readable = group_layout(&mut gpu, &[entry(0, FS, storage(true))]);
+    assert!(make(&mut gpu, *readable, &[BindGroupEntry::buffer(0, *table)]).is_ok());
+}
+
+#[test]
+fn bound_views_have_usage_dimension_aspect_and_sample_type() {
+    let mut gpu = plain();
+    let layout = group_layout(&mut gpu, &[entry(0, FS, sampled())]);
+    let mut bind = |format, usage, layers: u32| {
+        let desc = TextureDesc { size: extent(4, 4, layers), ..TextureDesc::d2("t", 4, 4, format, usage) };
+        let texture = gpu.create_texture(&desc).unwrap();
+        let view = view(&mut gpu, *texture);
+        make(&mut gpu, *layout, &[BindGroupEntry::texture(0, *view)])
+    };
+    const SAMPLED: TextureUsages = TextureUsages::TEXTURE_BINDING;
+    assert!(bind(COLOR, SAMPLED, 1).is_ok());
+    invalid(
+        bind(COLOR, TextureUsages::COPY_DST, 1),
+        "entries",
+        &["usage TextureUsages(TEXTURE_BINDING)", "\"view\""],
+    );
+    invalid(bind(COLOR, SAMPLED, 2), "entries", &["a D2 view", "D2Array"]);
+    invalid(
+        bind(TextureFormat::Rgba8Uint, SAMPLED, 1),
+        "entries",
+        &["sample type Float", "Uint of Rgba8Uint"],
+    );
+    invalid(
+        bind(TextureFormat::Rgba32Float, SAMPLED, 1),
+        "entries",
+        &["filterable: true", "filterable: false"],
+    );
+    invalid(bind(TextureFormat::Depth32Float, SAMPLED, 1), "entries", &["Depth of Depth32Float"]);
+    let combined = TextureFormat::Depth24PlusStencil8;
+    invalid(bind(combined, SAMPLED, 1), "entries", &["a view of one aspect", "DEPTH | STENCIL"]);
+}
+
+#[test]
+fn storage_views_have_the_layouts_format_and_one_mip() {
+    let mut gpu = plain();
+    let ty = BindingType::StorageTexture {
+        access: StorageTextureAccess::WriteOnly,
+        format: COLOR,
+        view_dimension: TextureViewDimension::D2,
+    };
+    let layout = group_layout(&mut gpu, &[entry(0, ShaderStages::COMPUTE, ty)]);
+    let mut bind = |format, mips| {
+        let usage = TextureUsages::STORAGE_BINDING;
+        let texture = gpu.create_texture(&TextureDesc::d2("t", 4, 4, format, usage).with_mips(mips)).unwrap();
+        let view = view(&mut gpu, *texture);
+        make(&mut gpu, *layout, &[BindGroupEntry::texture(0, *view)])
+    };
+    assert!(bind(COLOR, 1).is_ok());
+    invalid(bind(TextureFormat::Rgba8Uint, 1), "entries", &["format Rgba8Unorm", "Rgba8Uint"]);
+    invalid(bind(COLOR, 2), "entries", &["a view of one mip for storage", "2 mips"]);
+}
+
+#[test]
+fn bound_samplers_match_comparison_and_filtering() {
+    let mut gpu = plain();
+    let linear = gpu.create_sampler(&SamplerDesc::linear("linear")).unwrap();
+    let nearest = gpu.create_sampler(&SamplerDesc::nearest("nearest")).unwrap();
+    let compare = Some(CompareFunction::Less);
+    let shadow = gpu.create_sampler(&SamplerDesc { compare, ..SamplerDesc::linear("shadow") }).unwrap();
+    use SamplerBindingType::{Comparison, Filtering, NonFiltering};
+    for (ty, sampler, fits) in [
+        (Filtering, *linear, true),
+        (Filtering, *nearest, true),
+        (Filtering, *shadow, false),
+        (NonFiltering, *linear, false),
+        (NonFiltering, *nearest, true),
+        (Comparison, *shadow, true),
+        (Comparison, *linear, false),
+    ] {
+        let layout = group_layout(&mut gpu, &[entry(0, FS, BindingType::Sampler(ty))]);
+        let result = make(&mut gpu, *layout, &[BindGroupEntry::sampler(0, sampler)]);
+        if fits {
+            assert!(result.is_ok(), "{ty:?}");
+        } else {
+            invalid(result, "entries", &["binding 0: sampler \"", "comparison"]);
+        }
+    }
+}
+
+#[test]
+fn layout_entries_can_be_read_back_sorted() {
+    let mut gpu = plain();
+    let least = BindingType::Buffer {
+        ty: BufferBindingType::Uniform,
+        has_dynamic_offset: false,
+        min_binding_size: NonZeroU64::new(12),
+    };
+    let layout = group_layout(&mut gpu, &[entry(9, FS, sampled()), entry(2, FS, least)]);
+    let bindings: Vec<_> =
+        gpu.bind_group_layout_entries(*layout).unwrap().iter().map(|entry| entry.binding).collect();
+    assert_eq!(bindings, [2, 9]);
+}

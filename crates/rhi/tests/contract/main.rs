@@ -1,0 +1,23 @@
+//! Contract tests of the RHI on the null backend, by topic. Tests that begin with `cNNN_` are the cases of
+//! `conformance/CASES.md`.
+
+mod support;
+
+mod bindings;
+mod budgets;
+mod create_binding;
+mod create_pipeline;
+mod create_resource;
+mod dispatches;
+mod draws;
+mod faults;
+mod handles;
+mod lifetime;
+mod model;
+mod passes;
+mod plans;
+mod readback;
+mod request;
+mod transfer;
+mod upload;
+mod upload_ring;
