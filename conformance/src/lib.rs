@@ -1,1 +1,139 @@
-//! Placeholder.
+//! Conformance: fixtures with independently computed answers, run on every backend.
+//!
+//! A fixture is a plain function over any backend. It makes what it needs, does one small thing, reads the result
+//! back and compares it with an answer that was worked out by hand or by code of its own, never by the code under
+//! test. What a device cannot do is [`Outcome::Unsupported`] with the capability that says so, never silence.
+//!
+//! [`run`] runs one twice on the same device: the second run finds warm tables and reused slots, and must leave
+//! memory as the first one did. [`for_each_fixture`] lists them all for test harnesses; a fixture that nobody lists
+//! is dead code and fails the build.
+#![forbid(unsafe_code)]
+
+mod attachments;
+mod bindings;
+mod buffers;
+mod coordinates;
+mod draws;
+mod formats;
+mod frames;
+mod indirect;
+mod kit;
+mod layouts;
+mod list;
+mod samplers;
+mod strips;
+mod textures;
+mod timings;
+mod vertex_formats;
+
+use std::path::Path;
+
+use purlin_rhi::backend::Backend;
+use purlin_rhi::{Device, ResourceKind};
+
+pub use list::Fixtures;
+
+/// Generated from `shaders/` by the build script.
+#[allow(missing_docs)]
+mod shaders {
+    include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
+}
+
+/// How a fixture ended well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything was as computed.
+    Passed,
+    /// The device lacks this capability; nothing was tested.
+    Unsupported(String),
+}
+
+/// How a fixture ended badly.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// A call was refused that should have worked.
+    #[error(transparent)]
+    Device(#[from] purlin_rhi::Error),
+    /// The answer is another.
+    #[error("{what}: expected {expected}, found {found}")]
+    Wrong {
+        /// What was compared.
+        what: String,
+        /// The answer.
+        expected: String,
+        /// What the device did.
+        found: String,
+    },
+}
+
+/// What a fixture answers.
+pub type Answer = Result<Outcome, Failure>;
+
+/// One fixture for one backend.
+#[derive(Debug)]
+pub struct Fixture<B: Backend> {
+    /// Its topic and name: `draws::direct`.
+    pub name: &'static str,
+    /// The fixture itself.
+    pub run: fn(&mut Device<B>) -> Answer,
+}
+
+/// Runs a fixture twice and checks what it left behind.
+///
+/// # Errors
+/// The fixture's own failure; objects or retiring resources that it left; memory that grew from the first run to the
+/// second.
+pub fn run<B: Backend>(device: &mut Device<B>, fixture: &Fixture<B>) -> Answer {
+    let first = (fixture.run)(device)?;
+    let memory_after_first = settle(device)?;
+    if let Outcome::Unsupported(_) = first {
+        return Ok(first);
+    }
+    (fixture.run)(device)?;
+    let memory_after_second = settle(device)?;
+    if memory_after_first != memory_after_second {
+        return Err(kit::wrong(
+            "bytes and buffers after the second run",
+            format!("{memory_after_first:?}"),
+            format!("{memory_after_second:?}"),
+        ));
+    }
+    Ok(first)
+}
+
+/// Waits and lets everything dropped retire; logical bytes and buffers that are left, which the services own.
+fn settle<B: Backend>(device: &mut Device<B>) -> Result<(u64, u32), Failure> {
+    // A fixture about refused work may leave uploads that nothing has carried yet; they keep their targets.
+    let token = device.flush_uploads()?;
+    kit::finish(device, token)?;
+    device.maintain()?;
+    let owned_by_fixtures = [
+        ResourceKind::Texture,
+        ResourceKind::TextureView,
+        ResourceKind::Sampler,
+        ResourceKind::BindGroupLayout,
+        ResourceKind::BindGroup,
+        ResourceKind::PipelineLayout,
+        ResourceKind::ShaderModule,
+        ResourceKind::RenderPipeline,
+        ResourceKind::ComputePipeline,
+    ];
+    for kind in owned_by_fixtures {
+        let count = device.object_count(kind);
+        if count != 0 {
+            return Err(kit::wrong(format!("objects left of kind {kind:?}"), 0, count));
+        }
+    }
+    if device.retiring() != 0 {
+        return Err(kit::wrong("resources that still retire on an idle device", 0, device.retiring()));
+    }
+    Ok((device.memory().logical, device.object_count(ResourceKind::Buffer)))
+}
+
+/// Keeps the pictures of diagnostic scenes in this folder from now on, for people to look at.
+pub fn keep_pictures_in(folder: &Path) {
+    kit::keep_pictures_in(folder);
+}
+
+/// The smallest work that is wrong without a barrier, for tests that must see it reported.
+pub mod canary;

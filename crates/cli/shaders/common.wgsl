@@ -2,9 +2,9 @@
 //
 // Bind groups, by how often they change:
 //   group 0, frame:    0 FrameUniforms, 1 shadow map (depth), 2 shadow sampler (comparison)
-//   group 1, objects:  0 instances (read-only storage), indexed by instance_index, which counts from first_instance
-//   group 2, material: 0 MaterialUniforms, 1 sampler, 2 base color, 3 metallic-roughness, 4 normal, 5 occlusion,
-//                      6 emissive
+//   group 1, objects:  0 instances (read-only storage), by instance_index, which counts from first_instance
+//   group 2, material: 0 MaterialUniforms, 1 sampler, 2 base color, 3 metallic-roughness, 4 normal,
+//                      5 occlusion, 6 emissive
 // Passes bind only what they use: shadow and sky have group 0 with binding 0 alone.
 //
 // Vertex attributes: 0 position, 1 normal, 2 tangent (w: sign of the bitangent), 3 uv, 4 color.

@@ -156,7 +156,8 @@ fn shade(surface: Surface, world: vec3<f32>, geometric_normal: vec3<f32>) -> Sha
     // part.
     let around = sky_radiance(n, 1.0);
     let mirrored = reflect(-to_eye, n);
-    let specular_occlusion = clamp(pow(n_dot_v + surface.occlusion, exp2(-16.0 * alpha - 1.0)) - 1.0 + surface.occlusion, 0.0, 1.0);
+    let opening = pow(n_dot_v + surface.occlusion, exp2(-16.0 * alpha - 1.0));
+    let specular_occlusion = clamp(opening - 1.0 + surface.occlusion, 0.0, 1.0);
     let reflected = sky_radiance(mirrored, sqrt(surface.roughness));
     let mirror = f0 * environment.x + environment.y;
     out.diffuse += albedo * (1.0 - mirror) * around * surface.occlusion;

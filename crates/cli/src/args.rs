@@ -25,7 +25,8 @@ pub struct Args {
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
     pub size: Size,
     /// Frames to render before the picture is taken
-    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub frames: u32,
     /// Use the first adapter whose name contains this text, in any case
     #[arg(long, value_name = "SUBSTRING")]
@@ -34,11 +35,11 @@ pub struct Args {
     #[arg(long)]
     pub validate: bool,
     /// Write the picture to this PNG file
-    #[arg(long, value_name = "FILE.png", default_value = "frame.png")]
+    #[arg(long, value_name = "FILE.png", default_value = "target/demo/frame.png")]
     pub out: PathBuf,
     /// Write the frame's report to this HTML file
-    #[arg(long, value_name = "FILE.html")]
-    pub report: Option<PathBuf>,
+    #[arg(long, value_name = "FILE.html", default_value = "target/demo/report.html")]
+    pub report: PathBuf,
 }
 
 /// Why the program ends before it starts: what to print, and where.
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(args.model, Some("a.glb".into()));
         assert_eq!(args.size, Size { width: 64, height: 32 });
         assert_eq!((args.frames, args.validate), (2, true));
-        assert_eq!(args.report, Some("r.html".into()));
+        assert_eq!(args.report, PathBuf::from("r.html"));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub enum DemoError {
         what: String,
     },
     /// The model cannot be shown without an extension that the demo does not implement.
-    #[error("model '{}': requires the extension {extension}, which this demo does not support", path.display())]
+    #[error("model '{}': requires the extension {extension}, which is not supported", path.display())]
     UnsupportedExtension {
         /// The model's file.
         path: PathBuf,
@@ -97,6 +97,21 @@ impl DemoError {
     /// A refusal of the graph.
     pub fn graph(error: impl Display) -> Self {
         Self::Graph(one_line(error))
+    }
+}
+
+impl From<purlin::rhi::Error> for DemoError {
+    fn from(error: purlin::rhi::Error) -> Self {
+        match error {
+            purlin::rhi::Error::NoAdapter { .. } => Self::Adapter(one_line(error)),
+            _ => Self::rhi(error),
+        }
+    }
+}
+
+impl From<purlin::graph::GraphError> for DemoError {
+    fn from(error: purlin::graph::GraphError) -> Self {
+        Self::graph(error)
     }
 }
 

@@ -8,7 +8,7 @@ bitflags::bitflags! {
     pub struct Features: u64 {
         /// Indirect draws whose `first_instance` is not zero.
         const INDIRECT_FIRST_INSTANCE = 1 << 0;
-        /// Several indirect draws by one call (otherwise the recorder's loop makes them one by one).
+        /// Several indirect draws by one call (without it the backend makes them one by one).
         const MULTI_DRAW_INDIRECT = 1 << 1;
         /// GPU timestamps around passes.
         const TIMESTAMP_QUERY = 1 << 2;

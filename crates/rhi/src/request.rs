@@ -34,7 +34,7 @@ pub enum Validation {
 /// Ceilings of the tables and rings of a device. All are checked, none grows silently past its figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StorageCeilings {
-    /// The most live objects of each kind.
+    /// The most objects of each kind, those that still retire and the services' own included.
     pub objects_per_kind: u32,
     /// Bytes of device memory that buffers and textures may take together.
     pub memory_budget: u64,

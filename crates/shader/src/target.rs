@@ -123,10 +123,12 @@ pub(crate) fn spirv(
 ) -> Result<Vec<u32>, Error> {
     let options = spv::Options {
         lang_version: (1, 3),
-        // No ADJUST_COORDINATE_SPACE: the backend's viewport has the negative height.
+        // No ADJUST_COORDINATE_SPACE: the backend's viewport has the negative height. Points have the size that the
+        // vertex shader writes, and none where it writes none; WGSL's are one pixel. Other topologies ignore it.
         flags: spv::WriterFlags::DEBUG
             | spv::WriterFlags::LABEL_VARYINGS
-            | spv::WriterFlags::CLAMP_FRAG_DEPTH,
+            | spv::WriterFlags::CLAMP_FRAG_DEPTH
+            | spv::WriterFlags::FORCE_POINT_SIZE,
         // With no binding map, naga takes "fake" to mean: group and binding exactly as written.
         fake_missing_bindings: true,
         bounds_check_policies: checks.policies(),

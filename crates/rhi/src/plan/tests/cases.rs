@@ -64,6 +64,19 @@ fn c089_one_barrier_for_every_kind_of_reader() {
 }
 
 #[test]
+fn sources_are_united_only_where_that_is_exact() {
+    let mut world = World::buffers(2);
+    world.pass([b(0, B::CopyDst)]).pass([b(0, B::Uniform(VS)), b(1, B::StorageWrite(FS))]);
+    world.pass([b(0, B::StorageWrite(CS)), b(1, B::StorageRead(CS))]);
+    // (VS, SW) would be new.
+    assert_plan!(world, 1 => ["M X/TW -> VS/UR"], 2 => ["M VS/0 -> CS/SR", "M FS/SW -> CS/SR"]);
+    let mut world = World::buffers(2);
+    world.pass([b(0, B::CopyDst)]).pass([b(0, B::Vertex), b(1, B::StorageWrite(FS))]);
+    world.pass([b(0, B::StorageWrite(CS)), b(1, B::StorageRead(CS))]);
+    assert_plan!(world, 1 => ["M X/TW -> VAI/VR"], 2 => ["M VAI,FS/SW -> CS/SR"]);
+}
+
+#[test]
 fn c089_readers_beyond_the_lookahead_get_their_own() {
     let mut world = World::buffers(1);
     world.pass([b(0, B::CopyDst)]);

@@ -1,0 +1,5 @@
+//! The contenders: the same work, three ways.
+
+pub mod purlin;
+pub mod vulkan;
+pub mod wgpu;

@@ -1,0 +1,105 @@
+//! The contender Purlin, on its Vulkan backend: direct passes, every use of what the GPU writes declared and tracked.
+//! What only uploads write has uploaded contents, which is how Purlin asks programs to say so.
+
+mod compute;
+mod lifetimes;
+mod make;
+mod overlays;
+mod raster;
+
+use purlin_rhi::{AdapterSelector, Device, DeviceRequest, Limits, StorageCeilings};
+
+use crate::case::{Case, Contender, Failure, Outcome};
+use crate::hardware::Choice;
+use crate::workloads::Workload;
+
+/// The contender `purlin`.
+pub struct Purlin {
+    gpu: make::Gpu,
+}
+
+impl Purlin {
+    pub fn new(choice: &Choice) -> Outcome<Self> {
+        let limits = Limits::default();
+        // The mock driver reports less than any driver has; nothing of it is needed.
+        let required_limits = if choice.mock { nothing(limits) } else { limits };
+        let request = DeviceRequest {
+            label: "purlin-benches",
+            adapter: AdapterSelector::Index(choice.index),
+            required_limits,
+            storage: StorageCeilings { upload_ring: 16 << 20, ..StorageCeilings::default() },
+            ..DeviceRequest::default()
+        };
+        let device = pollster::block_on(Device::request(&request))?;
+        if device.adapter().name != choice.name {
+            let found = &device.adapter().name;
+            return Err(Failure::Failed(format!("Purlin opened \"{found}\" instead of \"{}\"", choice.name)));
+        }
+        Ok(Self { gpu: make::Gpu { device } })
+    }
+}
+
+/// Limits that every adapter meets.
+fn nothing(limits: Limits) -> Limits {
+    Limits {
+        max_texture_dimension_2d: 0,
+        max_texture_dimension_3d: 0,
+        max_texture_array_layers: 0,
+        max_bind_groups: 0,
+        max_bindings_per_group: 0,
+        max_dynamic_uniform_buffers: 0,
+        max_dynamic_storage_buffers: 0,
+        max_sampled_textures_per_stage: 0,
+        max_samplers_per_stage: 0,
+        max_storage_buffers_per_stage: 0,
+        max_storage_textures_per_stage: 0,
+        max_uniform_buffers_per_stage: 0,
+        max_uniform_binding_size: 0,
+        max_storage_binding_size: 0,
+        max_buffer_size: 0,
+        max_vertex_buffers: 0,
+        max_vertex_attributes: 0,
+        max_vertex_stride: 0,
+        max_color_attachments: 0,
+        max_workgroup_invocations: 0,
+        max_workgroup_size_x: 0,
+        max_workgroup_size_y: 0,
+        max_workgroup_size_z: 0,
+        max_workgroups_per_dimension: 0,
+        max_immediate_size: 0,
+        max_anisotropy: 0,
+        ..limits
+    }
+}
+
+impl Contender for Purlin {
+    fn name(&self) -> &'static str {
+        "purlin"
+    }
+
+    fn prepare<'c>(&'c mut self, workload: Workload) -> Outcome<Box<dyn Case + 'c>> {
+        let gpu = &mut self.gpu;
+        let case: Box<dyn Case + 'c> = match workload {
+            Workload::Draws { switching } => Box::new(raster::Draws::new(gpu, switching)?),
+            Workload::RenderPass { passes } => Box::new(raster::RenderPass::new(gpu, passes)?),
+            Workload::ComputePass => Box::new(compute::ComputePass::new(gpu)?),
+            Workload::Chain => Box::new(compute::Steps::chain(gpu)?),
+            Workload::Independent => Box::new(compute::Steps::independent(gpu)?),
+            Workload::Overlays { count } => Box::new(overlays::Overlays::new(gpu, count)?),
+            Workload::Slices => Box::new(lifetimes::Groups::new(gpu, false)?),
+            Workload::Dynamic => Box::new(lifetimes::Groups::new(gpu, true)?),
+            Workload::Buffers | Workload::LargeBuffers => Box::new(lifetimes::Buffers::new(gpu, workload)),
+            Workload::Textures => Box::new(lifetimes::Textures::new(gpu)),
+        };
+        Ok(case)
+    }
+}
+
+impl From<purlin_rhi::Error> for Failure {
+    fn from(error: purlin_rhi::Error) -> Self {
+        match error {
+            purlin_rhi::Error::Unsupported { .. } => Failure::Unsupported(error.to_string()),
+            error => Failure::Failed(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The contender wgpu, with the fastest settings that it documents: only the Vulkan backend, no instance flags (no
+//! validation layers, no labels, no checks of indirect calls), trusted shaders without runtime checks, memory hints for
+//! performance. Its own validation of the API cannot be turned off.
+
+mod compute;
+mod lifetimes;
+mod make;
+mod overlays;
+mod raster;
+
+use ::wgpu::hal::vulkan::Api as Vulkan;
+
+use crate::case::{Case, Contender, Failure, Outcome};
+use crate::hardware::Choice;
+use crate::workloads::Workload;
+
+/// The contender `wgpu`.
+pub struct Wgpu {
+    gpu: make::Gpu,
+}
+
+impl Wgpu {
+    pub fn new(choice: &Choice) -> Outcome<Self> {
+        let mut desc = ::wgpu::InstanceDescriptor::new_without_display_handle();
+        desc.backends = ::wgpu::Backends::VULKAN;
+        desc.flags = ::wgpu::InstanceFlags::empty();
+        let instance = ::wgpu::Instance::new(desc);
+        let adapter = if choice.mock { patched(&instance, choice)? } else { found(&instance, choice)? };
+        let needed = ::wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES;
+        let features = adapter.features() & needed;
+        let desc = ::wgpu::DeviceDescriptor {
+            label: None,
+            required_features: features,
+            required_limits: adapter.limits(),
+            memory_hints: ::wgpu::MemoryHints::Performance,
+            ..Default::default()
+        };
+        let (device, queue) = pollster::block_on(adapter.request_device(&desc))
+            .map_err(|error| Failure::failed("wgpu device", error))?;
+        Ok(Self { gpu: make::Gpu::new(device, queue) })
+    }
+}
+
+fn found(instance: &::wgpu::Instance, choice: &Choice) -> Outcome<::wgpu::Adapter> {
+    let adapters = pollster::block_on(instance.enumerate_adapters(::wgpu::Backends::VULKAN));
+    adapters
+        .into_iter()
+        .find(|adapter| adapter.get_info().name == choice.name)
+        .ok_or_else(|| Failure::Unsupported(format!("wgpu does not list \"{}\"", choice.name)))
+}
+
+/// The mock driver reports a maximum buffer size of zero, which wgpu would hold every buffer to.
+fn patched(instance: &::wgpu::Instance, choice: &Choice) -> Outcome<::wgpu::Adapter> {
+    // SAFETY: the adapters are used only through this instance.
+    unsafe {
+        let Some(native) = instance.as_hal::<Vulkan>() else {
+            return Err(Failure::Unsupported("wgpu has no Vulkan instance".into()));
+        };
+        let exposed = ::wgpu::hal::Instance::enumerate_adapters(native, None);
+        let Some(mut exposed) = exposed.into_iter().find(|exposed| exposed.info.name == choice.name) else {
+            return Err(Failure::Unsupported(format!("wgpu does not list \"{}\"", choice.name)));
+        };
+        exposed.capabilities.limits.max_buffer_size = 1 << 30;
+        Ok(instance.create_adapter_from_hal(exposed))
+    }
+}
+
+impl Contender for Wgpu {
+    fn name(&self) -> &'static str {
+        "wgpu"
+    }
+
+    fn prepare<'c>(&'c mut self, workload: Workload) -> Outcome<Box<dyn Case + 'c>> {
+        let gpu = &self.gpu;
+        // wgpu answers mistakes through callbacks; the first one fails the workload.
+        gpu.first_error()?;
+        let case: Box<dyn Case + 'c> = match workload {
+            Workload::Draws { switching } => Box::new(raster::Draws::new(gpu, switching)),
+            Workload::RenderPass { passes } => Box::new(raster::RenderPass::new(gpu, passes)),
+            Workload::ComputePass => Box::new(compute::ComputePass::new(gpu)?),
+            Workload::Chain => Box::new(compute::Steps::chain(gpu)),
+            Workload::Independent => Box::new(compute::Steps::independent(gpu)),
+            Workload::Overlays { count } => Box::new(overlays::Overlays::new(gpu, count)),
+            Workload::Slices => Box::new(lifetimes::Groups::new(gpu, false)),
+            Workload::Dynamic => Box::new(lifetimes::Groups::new(gpu, true)),
+            Workload::Buffers | Workload::LargeBuffers => Box::new(lifetimes::Buffers::new(gpu, workload)),
+            Workload::Textures => Box::new(lifetimes::Textures::new(gpu)),
+        };
+        gpu.first_error()?;
+        Ok(case)
+    }
+}

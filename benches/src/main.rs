@@ -1,0 +1,132 @@
+//! Paired benchmarks: Purlin on Vulkan, wgpu, and hand-written Vulkan, in one process on one adapter.
+//!
+//! `cargo xtask bench --help` lists what it takes; `docs/performance.md` says how to read and reproduce the figures.
+
+mod args;
+mod case;
+mod contenders;
+mod data;
+mod hardware;
+mod report;
+mod runner;
+mod stats;
+mod workloads;
+
+#[allow(missing_docs, dead_code, unused_imports)]
+mod shaders {
+    include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
+}
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use args::Args;
+use case::{Contender, Failure, Outcome};
+use contenders::{purlin::Purlin, vulkan::Ash, wgpu::Wgpu};
+use hardware::Choice;
+use report::{CONTENDERS, Report};
+use runner::{Found, Note, NoteKind, Plan};
+use workloads::{NOT_YET, Workload};
+
+fn main() -> ExitCode {
+    match args::parse(std::env::args().skip(1)).and_then(|args| run(&args)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(line) => {
+            eprintln!("error: {line}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), String> {
+    if args.help {
+        print!("{}", args::HELP);
+        return Ok(());
+    }
+    if args.list {
+        for workload in Workload::all() {
+            println!("{}", workload.name());
+        }
+        for (name, reason) in NOT_YET {
+            println!("{name}: not yet, {reason}");
+        }
+        return Ok(());
+    }
+    for path in [&args.json, &args.html].into_iter().flatten() {
+        writable(path)?;
+    }
+    let choice = hardware::choose(args.adapter.as_deref())?;
+    if args.mock && !choice.mock {
+        return Err(format!(
+            "--mock needs the mock driver, found \"{}\": run `cargo xtask bench --mock`, or name the driver's JSON in \
+             VK_DRIVER_FILES",
+            choice.name
+        ));
+    }
+    let workloads: Vec<_> = if args.workloads.is_empty() { Workload::all().collect() } else { args.workloads.clone() };
+    let compared = !choice.mock;
+    let mut found = Found::default();
+    let mut contenders = open(args, &choice, &workloads, &mut found)?;
+    for workload in workloads {
+        eprintln!("{}", workload.name());
+        runner::run(workload, &mut contenders, Plan { frames: args.frames, compare: compared }, &mut found);
+    }
+    let report = Report { choice: &choice, found: &found, compared };
+    print!("{}", report::table(&report));
+    if let Some(path) = &args.json {
+        let text = report::json(&report).map_err(|error| format!("JSON: {error}"))?;
+        write(path, &text)?;
+    }
+    if let Some(path) = &args.html {
+        write(path, &report::html(&report))?;
+    }
+    Ok(())
+}
+
+/// Opens the contenders; one that cannot be opened is noted with every workload, and the others run.
+fn open(
+    args: &Args,
+    choice: &Choice,
+    workloads: &[Workload],
+    found: &mut Found,
+) -> Result<Vec<Box<dyn Contender>>, String> {
+    type Open = fn(&Choice) -> Outcome<Box<dyn Contender>>;
+    let all: [Open; 3] = [
+        |choice| Ok(Box::new(Purlin::new(choice)?)),
+        |choice| Ok(Box::new(Wgpu::new(choice)?)),
+        |choice| Ok(Box::new(Ash::new(choice)?)),
+    ];
+    let mut opened = Vec::new();
+    let mut first = None;
+    for (contender, open) in CONTENDERS.into_iter().zip(all) {
+        if !args.contenders.is_empty() && !args.contenders.iter().any(|name| name == contender) {
+            continue;
+        }
+        match open(choice) {
+            Ok(contender) => opened.push(contender),
+            Err(failure) => {
+                let (kind, text) = match failure {
+                    Failure::Unsupported(text) => (NoteKind::Unsupported, text),
+                    Failure::Failed(text) => (NoteKind::Failed, text),
+                };
+                first.get_or_insert_with(|| format!("{contender} could not be opened: {text}"));
+                let note = |workload| Note { workload, contender, kind, text: text.clone() };
+                found.notes.extend(workloads.iter().copied().map(note));
+            }
+        }
+    }
+    match first {
+        Some(line) if opened.is_empty() => Err(line),
+        _ => Ok(opened),
+    }
+}
+
+/// Finds out before the run, not after it. An existing file keeps its contents until there are new ones.
+fn writable(path: &Path) -> Result<(), String> {
+    let opened = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    opened.map(|_| ()).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+}

@@ -1,0 +1,238 @@
+//! Runs a workload on all contenders: results first, then alternating blocks of timed frames.
+//!
+//! A block is a few frames of one contender; blocks alternate, and which contender begins rotates, so that what the
+//! machine does meanwhile hits all alike. The GPU works outside the timers: after a frame the runner sleeps for as long
+//! as the warm-up's frames took to finish, and only then times what the contender does once a frame.
+
+use std::time::{Duration, Instant};
+
+use crate::case::{Case, Contender, Failure, FrameTimes, Outcome};
+use crate::stats::Summary;
+use crate::workloads::Workload;
+
+/// Blocks that the frames are split into.
+const BLOCKS: usize = 10;
+/// Frames before the timed ones, of each contender.
+const WARM_UP: usize = 12;
+/// Waits shorter than this are not slept through: the sleep would be longer.
+const SHORT: Duration = Duration::from_micros(20);
+
+/// What one metric of one contender came to, in microseconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    pub workload: Workload,
+    pub contender: &'static str,
+    pub metric: &'static str,
+    pub summary: Summary,
+}
+
+/// Why a contender has no figures for a workload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub workload: Workload,
+    pub contender: &'static str,
+    pub kind: NoteKind,
+    pub text: String,
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoteKind {
+    Unsupported,
+    Failed,
+    Differs,
+}
+
+impl NoteKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            NoteKind::Unsupported => "unsupported",
+            NoteKind::Failed => "failed",
+            NoteKind::Differs => "differs",
+        }
+    }
+}
+
+/// Everything that a run found.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub measured: Vec<Measured>,
+    pub notes: Vec<Note>,
+}
+
+/// How to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// Timed frames of each contender.
+    pub frames: usize,
+    /// Whether results are compared: the mock driver has none.
+    pub compare: bool,
+}
+
+/// A contender in a workload.
+struct Running<'c> {
+    name: &'static str,
+    case: Box<dyn Case + 'c>,
+    /// How long the GPU needs after a frame.
+    settle: Duration,
+    times: Vec<(FrameTimes, Duration)>,
+    failure: Option<(NoteKind, String)>,
+}
+
+/// Runs one workload and adds what it finds.
+pub fn run(workload: Workload, contenders: &mut [Box<dyn Contender>], plan: Plan, found: &mut Found) {
+    let mut running = Vec::new();
+    for contender in contenders {
+        let name = contender.name();
+        match contender.prepare(workload) {
+            Ok(case) => running.push(Running {
+                name,
+                case,
+                settle: Duration::ZERO,
+                times: Vec::with_capacity(plan.frames),
+                failure: None,
+            }),
+            Err(failure) => found.notes.push(note(workload, name, failure)),
+        }
+    }
+    if plan.compare {
+        compare(workload, &mut running);
+    }
+    for one in live(&mut running) {
+        attempt(one, |one| warm_up(one, plan.frames));
+    }
+    let block = plan.frames.div_ceil(BLOCKS).max(1);
+    let mut done = 0;
+    let mut first = 0;
+    while done < plan.frames {
+        let frames = block.min(plan.frames - done);
+        let count = running.len();
+        for index in 0..count {
+            let one = &mut running[(first + index) % count];
+            if one.failure.is_none() {
+                attempt(one, |one| (0..frames).try_for_each(|_| timed(one)));
+            }
+        }
+        done += frames;
+        first += 1;
+    }
+    for one in running {
+        match one.failure {
+            None => summarize(workload, &one, &mut found.measured),
+            Some((kind, text)) => found.notes.push(Note { workload, contender: one.name, kind, text }),
+        }
+    }
+}
+
+fn note(workload: Workload, contender: &'static str, failure: Failure) -> Note {
+    let (kind, text) = kind_of(failure);
+    Note { workload, contender, kind, text }
+}
+
+fn kind_of(failure: Failure) -> (NoteKind, String) {
+    match failure {
+        Failure::Unsupported(text) => (NoteKind::Unsupported, text),
+        Failure::Failed(text) => (NoteKind::Failed, text),
+    }
+}
+
+fn live<'r, 'c>(running: &'r mut [Running<'c>]) -> impl Iterator<Item = &'r mut Running<'c>> {
+    running.iter_mut().filter(|one| one.failure.is_none())
+}
+
+fn attempt(one: &mut Running<'_>, body: impl FnOnce(&mut Running<'_>) -> Outcome<()>) {
+    if let Err(failure) = body(one) {
+        one.failure = Some(kind_of(failure));
+    }
+}
+
+/// Runs one frame each and compares what it left: with the known answer, or else with what most contenders agree on.
+fn compare(workload: Workload, running: &mut [Running<'_>]) {
+    let mut results: Vec<(usize, Vec<u8>)> = Vec::new();
+    for (index, one) in running.iter_mut().enumerate() {
+        attempt(one, |one| {
+            one.case.frame()?;
+            one.case.maintain()?;
+            results.push((index, one.case.result()?));
+            Ok(())
+        });
+    }
+    let Some((reference, of)) = reference(workload, running, &results) else { return };
+    for (index, bytes) in &results {
+        if let Some(text) = difference(&reference, bytes) {
+            running[*index].failure = Some((NoteKind::Differs, format!("the result is not {of}: {text}")));
+        }
+    }
+}
+
+fn reference(
+    workload: Workload,
+    running: &[Running<'_>],
+    results: &[(usize, Vec<u8>)],
+) -> Option<(Vec<u8>, String)> {
+    if let Some(expected) = workload.expected() {
+        return Some((expected, "the computed answer".into()));
+    }
+    let agreeing = |bytes: &Vec<u8>| results.iter().filter(|(_, other)| other == bytes).count();
+    // When all disagree, the hand-written one is the reference: it is the last contender.
+    let (index, bytes) = results.iter().max_by_key(|(index, bytes)| (agreeing(bytes), *index))?;
+    Some((bytes.clone(), format!("that of {}", running[*index].name)))
+}
+
+fn difference(expected: &[u8], found: &[u8]) -> Option<String> {
+    if expected.len() != found.len() {
+        return Some(format!("{} bytes instead of {}", found.len(), expected.len()));
+    }
+    let wrong = expected.iter().zip(found).filter(|(a, b)| a != b).count();
+    let first = expected.iter().zip(found).position(|(a, b)| a != b)?;
+    Some(format!(
+        "{wrong} of {} bytes differ, the first at {first}: {} instead of {}",
+        expected.len(),
+        found[first],
+        expected[first]
+    ))
+}
+
+fn warm_up(one: &mut Running<'_>, frames: usize) -> Outcome<()> {
+    let count = WARM_UP.min(frames.max(2));
+    for frame in 0..count {
+        one.case.frame()?;
+        let begin = Instant::now();
+        one.case.maintain()?;
+        // The first frames include what drivers do once.
+        if frame >= count / 2 {
+            one.settle = one.settle.max(begin.elapsed());
+        }
+    }
+    Ok(())
+}
+
+fn timed(one: &mut Running<'_>) -> Outcome<()> {
+    let times = one.case.frame()?;
+    if one.settle > SHORT {
+        std::thread::sleep(one.settle + one.settle / 4);
+    }
+    let begin = Instant::now();
+    one.case.maintain()?;
+    one.times.push((times, begin.elapsed()));
+    Ok(())
+}
+
+fn summarize(workload: Workload, one: &Running<'_>, measured: &mut Vec<Measured>) {
+    let mut add = |metric, value: &dyn Fn(&(FrameTimes, Duration)) -> Option<Duration>| {
+        let samples = one.times.iter().filter_map(value).map(|time| time.as_secs_f64() * 1e6).collect();
+        if let Some(summary) = Summary::of(samples) {
+            measured.push(Measured { workload, contender: one.name, metric, summary });
+        }
+    };
+    add("record", &|(times, _)| times.record);
+    add("submit", &|(times, _)| times.submit);
+    add("record+submit", &|(times, _)| Some(times.record? + times.submit?));
+    add("create", &|(times, _)| times.create);
+    add("drop", &|(times, _)| times.drop);
+    add("create+drop", &|(times, _)| Some(times.create? + times.drop?));
+    add("maintain", &|(_, maintain)| Some(*maintain));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+//! Medians and percentiles.
+
+use serde::Serialize;
+
+/// What a list of samples comes to, in the samples' unit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Summary {
+    pub median: f64,
+    pub p95: f64,
+    pub p99: f64,
+    pub samples: usize,
+}
+
+impl Summary {
+    /// Of at least one sample.
+    pub fn of(mut samples: Vec<f64>) -> Option<Self> {
+        if samples.is_empty() {
+            return None;
+        }
+        samples.sort_by(f64::total_cmp);
+        Some(Self {
+            median: percentile(&samples, 0.5),
+            p95: percentile(&samples, 0.95),
+            p99: percentile(&samples, 0.99),
+            samples: samples.len(),
+        })
+    }
+}
+
+/// Between the two nearest samples of a sorted list, by their distance.
+fn percentile(sorted: &[f64], part: f64) -> f64 {
+    let place = part * (sorted.len() - 1) as f64;
+    let (low, high) = (place.floor() as usize, place.ceil() as usize);
+    sorted[low] + (sorted[high] - sorted[low]) * (place - place.floor())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_lie_between_samples() {
+        let summary = Summary::of((1..=101).map(f64::from).rev().collect());
+        let expected = Summary { median: 51.0, p95: 96.0, p99: 100.0, samples: 101 };
+        assert_eq!(summary, Some(expected));
+        assert_eq!(Summary::of(vec![1.0, 2.0]).map(|summary| summary.median), Some(1.5));
+        assert_eq!(Summary::of(Vec::new()), None);
+    }
+}

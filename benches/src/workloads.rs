@@ -1,0 +1,208 @@
+//! The workloads: their names, their sizes, and the data that all contenders work on.
+
+use crate::data;
+
+/// One workload with its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Workload {
+    /// Draws of small triangles into 1280x720.
+    Draws {
+        /// Whether every draw has its own uniform and every tenth its own material; otherwise nothing changes.
+        switching: bool,
+    },
+    /// The draws of wgpu's `renderpass` benchmark, spread over this many passes.
+    RenderPass {
+        /// How many.
+        passes: u32,
+    },
+    /// The dispatches of wgpu's `computepass` benchmark in one pass.
+    ComputePass,
+    /// Passes of one dispatch that alternate two buffers, a barrier before each.
+    Chain,
+    /// Passes of one dispatch that share nothing.
+    Independent,
+    /// A scene, this many overlay passes on it, and a composite.
+    Overlays {
+        /// How many.
+        count: u32,
+    },
+    /// Creating and dropping groups of one slice of a uniform buffer each.
+    Slices,
+    /// Creating and dropping one group with a dynamic offset.
+    Dynamic,
+    /// Creating and dropping small buffers.
+    Buffers,
+    /// Creating and dropping small textures.
+    Textures,
+    /// Creating and dropping large buffers.
+    LargeBuffers,
+}
+
+/// Draws of `draws10k` and `renderpass`.
+pub const DRAWS: u32 = 10_000;
+/// Materials of `draws10k`.
+pub const MATERIALS: u32 = 100;
+/// Draws with one material in a row.
+pub const DRAWS_PER_MATERIAL: u32 = 10;
+/// The target of `draws10k`.
+pub const DRAWS_TARGET: (u32, u32) = (1280, 720);
+/// Textures of a draw of `renderpass`.
+pub const TEXTURES_PER_DRAW: u32 = 7;
+/// Dispatches of `computepass`.
+pub const DISPATCHES: u32 = 10_000;
+/// Every so many dispatches, one is part of the result of `computepass`.
+pub const DISPATCH_SAMPLE: u32 = 199;
+/// Passes of `compute_chain`.
+pub const CHAIN: u32 = 1_000;
+/// Passes of `compute_chain/independent`.
+pub const INDEPENDENT: u32 = 16;
+/// Values of a buffer of `compute_chain`.
+pub const CHAIN_VALUES: u32 = 64;
+/// The target of `overlays`.
+pub const OVERLAYS_TARGET: (u32, u32) = (96, 64);
+/// Instances of the scene of `overlays`.
+pub const SCENE_INSTANCES: u32 = 96;
+/// Texels on a side of the scene's texture.
+pub const SCENE_TEXTURE: u32 = 8;
+/// Groups of `groups/32`.
+pub const SLICES: u32 = 32;
+/// Bytes from one slice of a uniform buffer to the next: what every device accepts.
+pub const STRIDE: u32 = 256;
+/// Buffers and textures of `resources`.
+pub const SMALL: u32 = 10_000;
+/// Bytes of a small buffer.
+pub const SMALL_BYTES: u32 = 256;
+/// Texels on a side of a small texture.
+pub const SMALL_SIDE: u32 = 4;
+/// Large buffers of `resources`.
+pub const LARGE: u32 = 8;
+/// Bytes of a large buffer.
+pub const LARGE_BYTES: u64 = 256 << 20;
+
+const LIST: &[(&str, Workload)] = &[
+    ("draws10k", Workload::Draws { switching: true }),
+    ("draws10k/static", Workload::Draws { switching: false }),
+    ("renderpass/1", Workload::RenderPass { passes: 1 }),
+    ("renderpass/2", Workload::RenderPass { passes: 2 }),
+    ("renderpass/4", Workload::RenderPass { passes: 4 }),
+    ("renderpass/8", Workload::RenderPass { passes: 8 }),
+    ("computepass", Workload::ComputePass),
+    ("compute_chain", Workload::Chain),
+    ("compute_chain/independent", Workload::Independent),
+    ("overlays/1", Workload::Overlays { count: 1 }),
+    ("overlays/8", Workload::Overlays { count: 8 }),
+    ("overlays/16", Workload::Overlays { count: 16 }),
+    ("overlays/31", Workload::Overlays { count: 31 }),
+    ("groups/32", Workload::Slices),
+    ("groups/1-dynamic", Workload::Dynamic),
+    ("resources/buffers", Workload::Buffers),
+    ("resources/textures", Workload::Textures),
+    ("resources/large", Workload::LargeBuffers),
+];
+
+/// Workloads that cannot run yet, with the reason.
+pub const NOT_YET: &[(&str, &str)] = &[
+    ("renderpass/bindless", "Purlin has no binding arrays yet"),
+    ("groups/5-textures", "Purlin has no binding arrays yet"),
+    ("groups/50-textures", "Purlin has no binding arrays yet"),
+    ("groups/500-textures", "Purlin has no binding arrays yet"),
+    ("groups/5000-textures", "Purlin has no binding arrays yet"),
+    ("threads", "Purlin does not record in parallel yet"),
+    ("demo", "the demo's frame is not split by phase yet"),
+];
+
+impl Workload {
+    /// Every workload that can run.
+    pub fn all() -> impl Iterator<Item = Workload> {
+        LIST.iter().map(|(_, workload)| *workload)
+    }
+
+    /// The name in reports: a family, and after a slash what varies in it.
+    pub fn name(self) -> &'static str {
+        LIST.iter().find(|(_, workload)| *workload == self).map_or("unlisted", |(name, _)| name)
+    }
+
+    /// The workloads that an argument names: one of them, or a family.
+    ///
+    /// # Errors
+    /// One line that says why there is no such workload.
+    pub fn named(argument: &str) -> Result<Vec<Workload>, String> {
+        let belongs = |name: &str| {
+            name == argument || name.strip_prefix(argument).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let found: Vec<_> = LIST.iter().filter(|(name, _)| belongs(name)).map(|(_, w)| *w).collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        if let Some((name, reason)) = NOT_YET.iter().find(|(name, _)| belongs(name)) {
+            return Err(format!("workload `{name}` cannot run yet: {reason}"));
+        }
+        let mut families: Vec<_> = LIST.iter().map(|(name, _)| family(name)).collect();
+        families.dedup();
+        Err(format!("no workload `{argument}`; the workloads are {}", families.join(", ")))
+    }
+
+    /// The result, where it can be computed without a GPU.
+    pub fn expected(self) -> Option<Vec<u8>> {
+        match self {
+            Workload::RenderPass { .. } => Some(data::renderpass_expected()),
+            Workload::ComputePass => Some(data::computepass_expected()),
+            Workload::Chain => Some(data::chain_expected(CHAIN)),
+            Workload::Independent => Some(data::independent_expected()),
+            Workload::Slices => Some(data::slices_bytes(SLICES)),
+            Workload::Dynamic => Some(data::slices_bytes(SLICES)),
+            Workload::Buffers => Some(data::pattern(SMALL_BYTES as usize)),
+            Workload::Textures => Some(data::pattern((SMALL_SIDE * SMALL_SIDE * 4) as usize)),
+            Workload::LargeBuffers => Some(data::pattern(SMALL_BYTES as usize)),
+            Workload::Draws { .. } | Workload::Overlays { .. } => None,
+        }
+    }
+
+    /// What a single unit of the workload is, and how many a frame has: for figures per draw and per pass.
+    pub fn units(self) -> (&'static str, u32) {
+        match self {
+            Workload::Draws { .. } | Workload::RenderPass { .. } => ("draw", DRAWS),
+            Workload::ComputePass => ("dispatch", DISPATCHES),
+            Workload::Chain => ("pass", CHAIN),
+            Workload::Independent => ("pass", INDEPENDENT),
+            Workload::Overlays { count } => ("pass", count + 2),
+            Workload::Slices => ("group", SLICES),
+            Workload::Dynamic => ("group", 1),
+            Workload::Buffers => ("buffer", SMALL),
+            Workload::Textures => ("texture", SMALL),
+            Workload::LargeBuffers => ("buffer", LARGE),
+        }
+    }
+}
+
+fn family(name: &str) -> &str {
+    name.split('/').next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_names_all_of_it_and_a_variant_itself() {
+        assert_eq!(Workload::named("overlays").map(|list| list.len()), Ok(4));
+        assert_eq!(Workload::named("overlays/8"), Ok(vec![Workload::Overlays { count: 8 }]));
+        assert_eq!(Workload::named("draws10k").map(|list| list.len()), Ok(2));
+    }
+
+    #[test]
+    fn unknown_and_unready_workloads_are_one_line() {
+        for argument in ["draw", "", "threads", "renderpass/3", "groups/50-textures"] {
+            let Err(line) = Workload::named(argument) else { panic!("`{argument}` was accepted") };
+            assert!(!line.contains('\n'), "{line}");
+        }
+        assert!(Workload::named("threads").is_err_and(|line| line.contains("parallel")));
+    }
+
+    #[test]
+    fn every_workload_has_a_name_of_its_own() {
+        for workload in Workload::all() {
+            assert_eq!(Workload::named(workload.name()).map(|list| list[0]), Ok(workload));
+        }
+    }
+}

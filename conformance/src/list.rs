@@ -1,0 +1,208 @@
+//! The list of all fixtures.
+
+use std::marker::PhantomData;
+
+use purlin_rhi::backend::Backend;
+
+use crate::Fixture;
+
+/// The fixtures for one backend.
+#[derive(Debug)]
+pub struct Fixtures<B: Backend>(PhantomData<B>);
+
+macro_rules! list {
+    ($($topic:ident { $($name:ident)* })*) => {
+        impl<B: Backend> Fixtures<B> {
+            /// Every fixture.
+            pub const ALL: &'static [Fixture<B>] = &[
+                $($(Fixture { name: concat!(stringify!($topic), "::", stringify!($name)), run: crate::$topic::$name::<B> },)*)*
+            ];
+
+            /// The fixture of this topic and name.
+            pub fn named(name: &str) -> Option<&'static Fixture<B>> {
+                Self::ALL.iter().find(|fixture| fixture.name == name)
+            }
+        }
+
+        /// Calls a macro with every topic and its fixtures: `topic { name name } topic { name }`.
+        #[macro_export]
+        macro_rules! for_each_fixture {
+            ($callback:ident) => { $callback! { $($topic { $($name)* })* } };
+        }
+    };
+}
+
+list! {
+    layouts {
+        uniform_shapes
+        storage_shapes
+        c102_elements_of_20_bytes_lie_32_apart
+        array_of_vec3
+        c100_mat2x2_in_uniform
+        c103_least_binding_sizes
+        c106_control_flow
+    }
+    coordinates {
+        clip_space_y_is_up
+        counterclockwise_is_front
+        depth_zero_is_near
+        texture_row_0_is_first
+        a_rendered_texture_is_sampled_upright
+        fragments_count_from_the_top_left
+        viewport_and_scissor_count_from_the_top_left
+        readback_rows_start_at_the_top
+        c048_viewport_of_one_depth
+        c049_empty_scissor
+    }
+    draws {
+        direct
+        indexed
+        index_buffer_at_an_offset
+        builtin_indices_count_first_and_base
+        out_of_range_draws_are_refused
+        c009_odd_number_of_u16_indices
+        c019_empty_buffers
+        c035_bind_a_b_a
+        c036_last_vertex_needs_no_full_stride
+        points_and_lines
+        c039_direct_dispatch_up_to_the_limit
+    }
+    indirect {
+        direct_arguments
+        indexed_arguments
+        first_instance_in_arguments
+        zero_work_in_arguments
+        c037_multi_draw_counts
+        arguments_outside_the_buffer_are_refused
+        an_undeclared_tracked_buffer_is_refused
+        dispatch_arguments
+    }
+    strips {
+        c040_restart_in_strips
+        c040_lists_do_not_restart
+        c040_strip_format_on_a_list_is_refused
+        winding_alternates_in_strips
+    }
+    attachments {
+        four_colors_of_different_formats
+        a_gap_between_colors
+        c045_masked_first_target
+        c046_target_without_an_output
+        write_masks_by_channel
+        c060_integer_clears
+        loads_keep_and_discards_forget
+        c064_mips_and_layers_as_attachments
+        eight_colors_at_once
+        blend_factors
+        blend_operations
+        usual_blend_states
+        the_blend_constant_starts_at_zero
+        c071_srgb_views_and_blending
+        depth_comparisons
+        depth_test_without_write
+        depth_loads_and_discards
+        depth_bias
+        depth_from_the_fragment_shader
+        c063_read_only_depth_is_sampled
+        c063_depth_is_sampled_while_stencil_is_written
+        depth_read_by_later_passes
+        stencil_operations
+        stencil_comparisons_and_masks
+        stencil_by_face_and_by_depth
+        c053_stencil_mask_and_test
+        c057_each_aspect_stores_for_itself
+        c058_one_aspect_loads_while_the_other_does_not
+        read_only_stencil_refuses_writes
+    }
+    formats {
+        what_every_device_has
+        sampled
+        filterable
+        color_attachments
+        blendable
+        copied_bit_by_bit
+        storage_writes
+        depth_and_stencil_attachments
+        c007_aspects_are_copied_apart
+        aspects_are_written_from_buffers
+        combined_formats_are_copied_whole
+    }
+    vertex_formats {
+        unsigned_integers
+        signed_integers
+        normalized
+        the_lowest_normalized_number_is_minus_one
+        floats
+        c041_unorm10_10_10_2
+        unorm8x4_bgra
+    }
+    samplers {
+        address_modes
+        border_addressing_is_refused
+        filters
+        mip_selection
+        lod_clamp
+        views_select_mips
+        anisotropy
+        comparison
+        arrays_of_any_length
+        cube_faces_in_order
+        volume_slices
+    }
+    buffers {
+        uploads_of_any_length
+        uploads_into_the_middle
+        c016_written_then_read_with_no_work_between
+        c017_two_readbacks_at_once
+        a_readback_is_delivered_once
+        c018_copies_within_one_buffer
+        clears
+        c090_copy_over_copy
+        c090_upload_over_upload
+        undefined_contents_are_not_read
+        many_copies_in_one_recording
+        planned_copies_share_barriers
+    }
+    textures {
+        odd_sizes
+        padded_rows_and_layers
+        sub_rectangles
+        c070_every_mip_of_odd_sizes
+        volume_mips
+        c004_volume_to_volume
+        c004_layers_to_slices_and_back
+        copies_between_mips_and_layers
+        buffers_to_textures_and_back
+        c001_aligned_rows_need_no_padding
+        c002_pitch_is_aligned_after_multiplying
+        c090_upload_over_upload
+        undefined_texels_are_not_read
+    }
+    bindings {
+        c033_each_group_keeps_its_dynamic_offset
+        dynamic_offsets_of_storage_and_uniform
+        c032_dynamic_offsets_up_to_the_exact_end
+        c020_a_reused_slot_is_another_resource
+        c022_a_repointed_buffer_is_another_group
+        groups_keep_what_they_bind
+        undeclared_writes_are_refused
+        immediates_in_raster
+        immediates_in_compute
+    }
+    frames {
+        t4_uploads_wait_for_earlier_submissions
+        t4_uploads_into_tracked_contents
+        frame_data_over_frames_in_flight
+        frame_data_as_copy_source
+        destruction_while_in_flight
+        c024_destroyed_between_record_and_submit
+        dropped_recordings_leave_nothing
+        c013_the_upload_ring_full_and_wrapped
+        c015_upload_memory_stays_what_it_was
+        upload_tickets_advance
+        textures_updated_while_in_use
+    }
+    timings {
+        passes_are_timed
+    }
+}

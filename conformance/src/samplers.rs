@@ -1,0 +1,344 @@
+//! Samplers: addressing, filters, levels of detail, comparison, and the kinds of textures.
+
+use purlin_rhi::backend::Backend;
+use purlin_rhi::plan::{ResourceUse, TextureUse};
+use purlin_rhi::types::{
+    AddressMode, BufferUsages, CompareFunction, FilterMode, ShaderStages, TextureDimension, TextureFormat,
+    TextureUsages, TextureViewDimension,
+};
+use purlin_rhi::{
+    AspectOps, BindGroupEntry, Contents, DepthStencilAttachment, Device, Features, Owned, RenderPassDesc,
+    SamplerDesc, TextureDesc, TexturePlace, TextureView, TextureViewDesc, kind,
+};
+
+use crate::kit::{Canvas, Checked, Kernel, close, extent, numbers, perform, refused, rows, texture_use};
+use crate::shaders::sampling::{Probe, SHADER, entries};
+use crate::{Answer, Outcome};
+
+const R8: TextureFormat = TextureFormat::R8Unorm;
+
+/// Samples at each place; the first channel of each result.
+fn probe<B: Backend>(
+    device: &mut Device<B>,
+    entry: &str,
+    view: TextureView,
+    sampler: &SamplerDesc<'_>,
+    probes: &[Probe],
+    uses: &[ResourceUse],
+) -> Checked<Vec<f32>> {
+    let sampler = device.create_sampler(sampler)?;
+    let places = device.create_buffer_with("probes", BufferUsages::STORAGE, bytemuck::cast_slice(probes))?;
+    let bytes = Kernel {
+        source: &SHADER,
+        entry,
+        bytes: probes.len() as u64 * 16,
+        groups: [probes.len() as u32, 1, 1],
+        inputs: &[
+            BindGroupEntry::buffer(1, *places),
+            BindGroupEntry::sampler(2, *sampler),
+            BindGroupEntry::texture(3, view),
+        ],
+        uses,
+    }
+    .run(device)?;
+    Ok(numbers::<[f32; 4]>(&bytes).iter().map(|texel| texel[0]).collect())
+}
+
+fn at(x: f32, y: f32, level: f32) -> Probe {
+    Probe::new([x, y, 0.0], level)
+}
+
+/// A row of four texels of 0, 51, 102 and 204 parts of 255.
+const ROW: [f32; 4] = [0.0, 0.2, 0.4, 0.8];
+
+/// How far a filtered value may be off between texels this far apart: weights have 8 bits, and a driver may keep the
+/// result in the texels' own 8 bits.
+fn filtered(apart: f32) -> f32 {
+    apart / 256.0 + 0.5 / 255.0 + 1e-5
+}
+
+fn row<B: Backend>(device: &mut Device<B>) -> Checked<Owned<kind::TextureView>> {
+    let texture = device.create_texture(&TextureDesc::uploaded("row", 4, 1, 1, R8))?;
+    device.write_texture(
+        &TexturePlace::mip(*texture, 0),
+        extent([4, 1, 1]),
+        &rows(4, 1),
+        &[0, 51, 102, 204],
+    )?;
+    // The view keeps the texture's memory; its contents are uploaded, so it may be bound without the texture's handle.
+    Ok(device.create_texture_view(*texture, &TextureViewDesc::default())?)
+}
+
+pub(crate) fn address_modes<B: Backend>(device: &mut Device<B>) -> Answer {
+    let view = row(device)?;
+    // Texel centers from two widths to the left to two widths to the right.
+    let texels: Vec<i32> = (-8..12).collect();
+    let probes: Vec<Probe> = texels.iter().map(|i| at((*i as f32 + 0.5) / 4.0, 0.5, 0.0)).collect();
+    let cases: [(AddressMode, fn(i32) -> i32); 3] = [
+        (AddressMode::ClampToEdge, |i| i.clamp(0, 3)),
+        (AddressMode::Repeat, |i| i.rem_euclid(4)),
+        (AddressMode::MirrorRepeat, |i| {
+            let i = i.rem_euclid(8);
+            i.min(7 - i)
+        }),
+    ];
+    for (mode, texel) in cases {
+        let sampler = SamplerDesc::nearest("address").with_address(mode);
+        let found = probe(device, entries::SAMPLE_FLAT, *view, &sampler, &probes, &[])?;
+        let expected: Vec<f32> = texels.iter().map(|i| ROW[texel(*i) as usize]).collect();
+        close(format!("{mode:?}"), &found, &expected, 1e-6)?;
+    }
+    // Each axis has its own.
+    let texture = device.create_texture(&TextureDesc::uploaded("square", 2, 2, 1, R8))?;
+    device.write_texture(
+        &TexturePlace::mip(*texture, 0),
+        extent([2, 2, 1]),
+        &rows(2, 2),
+        &[0, 51, 102, 204],
+    )?;
+    let square = device.create_texture_view(*texture, &TextureViewDesc::default())?;
+    let sampler = SamplerDesc {
+        address: [AddressMode::Repeat, AddressMode::ClampToEdge, AddressMode::ClampToEdge],
+        ..SamplerDesc::nearest("axes")
+    };
+    let found = probe(
+        device,
+        entries::SAMPLE_FLAT,
+        *square,
+        &sampler,
+        &[at(1.25, 1.25, 0.0), at(-0.25, -0.75, 0.0)],
+        &[],
+    )?;
+    close("repeat in x, clamp in y", &found, &[0.4, 0.2], 1e-6)?;
+    Ok(Outcome::Passed)
+}
+
+pub(crate) fn border_addressing_is_refused<B: Backend>(device: &mut Device<B>) -> Answer {
+    let desc = SamplerDesc::linear("border").with_address(AddressMode::ClampToBorder);
+    refused("border addressing", "border addressing", device.create_sampler(&desc))?;
+    Ok(Outcome::Passed)
+}
+
+pub(crate) fn filters<B: Backend>(device: &mut Device<B>) -> Answer {
+    let view = row(device)?;
+    let probes = [
+        at(0.125, 0.5, 0.0),
+        at(0.25, 0.5, 0.0),
+        at(0.3125, 0.5, 0.0),
+        at(0.75, 0.5, 0.0),
+        at(1.0, 0.5, 0.0),
+    ];
+    let linear = probe(device, entries::SAMPLE_FLAT, *view, &SamplerDesc::linear("linear"), &probes, &[])?;
+    // Weights by distance of centers; at the edge the last texel alone.
+    close("linear", &linear, &[0.0, 0.1, 0.15, 0.6, 0.8], filtered(0.4))?;
+    // At a center of two texels nearest may take either, so probes lie beside it.
+    let probes = [at(0.24, 0.5, 0.0), at(0.26, 0.5, 0.0), at(0.99, 0.5, 0.0)];
+    let nearest = probe(device, entries::SAMPLE_FLAT, *view, &SamplerDesc::nearest("nearest"), &probes, &[])?;
+    close("nearest", &nearest, &[0.0, 0.2, 0.8], 1e-6)?;
+    Ok(Outcome::Passed)
+}
+
+/// A texture with three mips of 0.25, 0.5 and 0.75.
+fn mips<B: Backend>(device: &mut Device<B>) -> Checked<Owned<kind::TextureView>> {
+    let texture = device.create_texture(&TextureDesc::uploaded("mips", 4, 4, 3, TextureFormat::R16Float))?;
+    for (mip, half) in [0x3400u16, 0x3800, 0x3A00].into_iter().enumerate() {
+        let side = 4 >> mip;
+        let data = vec![half; side * side];
+        let layout = rows(side as u32 * 2, side as u32);
+        let size = extent([side as u32, side as u32, 1]);
+        device.write_texture(
+            &TexturePlace::mip(*texture, mip as u32),
+            size,
+            &layout,
+            bytemuck::cast_slice(&data),
+        )?;
+    }
+    Ok(device.create_texture_view(*texture, &TextureViewDesc::default())?)
+}
+
+pub(crate) fn mip_selection<B: Backend>(device: &mut Device<B>) -> Answer {
+    let view = mips(device)?;
+    let levels = [0.0, 0.4, 0.6, 1.0, 1.5, 2.0, 9.0, -3.0];
+    let probes = levels.map(|level| at(0.5, 0.5, level));
+    let nearest = probe(device, entries::SAMPLE_FLAT, *view, &SamplerDesc::nearest("nearest"), &probes, &[])?;
+    // Halfway a driver may take either, so that one is not compared.
+    close("nearest mip", &nearest[..4], &[0.25, 0.25, 0.5, 0.5], 1e-6)?;
+    close("nearest mip, ends", &nearest[5..], &[0.75, 0.75, 0.25], 1e-6)?;
+    let linear = probe(device, entries::SAMPLE_FLAT, *view, &SamplerDesc::linear("linear"), &probes, &[])?;
+    // Fractions of a level have at least 6 bits; a level is 0.25.
+    let expected = [0.25, 0.35, 0.4, 0.5, 0.625, 0.75, 0.75, 0.25];
+    close("linear between mips", &linear, &expected, 0.25 / 64.0 + 1e-4)?;
+    Ok(Outcome::Passed)
+}
+
+pub(crate) fn lod_clamp<B: Backend>(device: &mut Device<B>) -> Answer {
+    let view = mips(device)?;
+    let probes = [0.0, 1.0, 2.0].map(|level| at(0.5, 0.5, level));
+    let sampler = SamplerDesc { lod_min: 1.0, lod_max: 1.0, ..SamplerDesc::linear("one") };
+    let found = probe(device, entries::SAMPLE_FLAT, *view, &sampler, &probes, &[])?;
+    close("only mip 1", &found, &[0.5; 3], 1e-5)?;
+    let sampler = SamplerDesc { lod_max: 0.5, ..SamplerDesc::linear("up to a half") };
+    let found = probe(device, entries::SAMPLE_FLAT, *view, &sampler, &probes, &[])?;
+    close("up to 0.5", &found, &[0.25, 0.375, 0.375], 0.25 / 64.0 + 1e-4)?;
+    for (lod_min, lod_max) in [(2.0, 1.0), (-1.0, 1.0), (0.0, f32::INFINITY), (f32::NAN, 1.0)] {
+        let desc = SamplerDesc { lod_min, lod_max, ..SamplerDesc::linear("bad") };
+        refused("a bad range", "lod_min", device.create_sampler(&desc))?;
+    }
+    Ok(Outcome::Passed)
+}
+
+pub(crate) fn views_select_mips<B: Backend>(device: &mut Device<B>) -> Answer {
+    let texture = device.create_texture(&TextureDesc::uploaded("mips", 4, 4, 3, R8))?;
+    for mip in 0..3 {
+        let side = 4 >> mip;
+        let data = vec![51 * (mip as u8 + 1); side as usize * side as usize];
+        device.write_texture(
+            &TexturePlace::mip(*texture, mip),
+            extent([side, side, 1]),
+            &rows(side, side),
+            &data,
+        )?;
+    }
+    let desc = TextureViewDesc { base_mip: 1, mips: 1, ..Default::default() };
+    let view = device.create_texture_view(*texture, &desc)?;
+    // The view's first mip is level 0 of it, and its last.
+    let probes = [at(0.5, 0.5, 0.0), at(0.5, 0.5, 2.0)];
+    let found = probe(device, entries::SAMPLE_FLAT, *view, &SamplerDesc::nearest("nearest"), &probes, &[])?;
+    close("mip 1 only", &found, &[0.4, 0.4], 1e-6)?;
+    Ok(Outcome::Passed)
+}
+
+pub(crate) fn anisotropy<B: Backend>(device: &mut Device<B>) -> Answer {
+    let desc = SamplerDesc { anisotropy: 4, ..SamplerDesc::linear("anisotropic") };
+    if !device.capabilities().features.contains(Features::ANISOTROPY) {
+        refused("anisotropy", "ANISOTROPY", device.create_sampler(&desc))?;
+        return Ok(Outcome::Unsupported("ANISOTROPY".into()));
+    }
+    let view = row(device)?;
+    // Without derivatives there is nothing to stretch: the result is the linear one.
+    let found = probe(device, entries::SAMPLE_FLAT, *view, &desc, &[at(0.25, 0.5, 0.0)], &[])?;
+    close("anisotropic", &found, &[0.1], filtered(0.2))?;
+    let desc = SamplerDesc { anisotropy: 4, ..SamplerDesc::nearest("nearest") };
+    refused("anisotropy without linear filters", "anisotropy", device.create_sampler(&desc))?;
+    let most = device.limits().max_anisotropy;
+    if let Ok(over) = u16::try_from(most + 1) {
+        let desc = SamplerDesc { anisotropy: over, ..SamplerDesc::linear("too much") };
+        refused("anisotropy over the limit", "max_anisotropy", device.create_sampler(&desc))?;
+    }
+    Ok(Outcome::Passed)
+}
+
+pub(crate) fn comparison<B: Backend>(device: &mut Device<B>) -> Answer {
+    let format = TextureFormat::Depth32Float;
+    let depth = Canvas::sampled(device, 4, 4, format)?;
+    perform(device, |recorder| {
+        let depth_stencil = Some(DepthStencilAttachment {
+            view: *depth.view,
+            depth: Some(AspectOps::clear(0.5)),
+            stencil: None,
+        });
+        recorder
+            .render_pass(&RenderPassDesc { label: "depth", colors: &[], depth_stencil, uses: &[] }, |_| {})?;
+        Ok(())
+    })?;
+    let uses = [texture_use(*depth.texture, format, 0..1, 0..1, TextureUse::Sampled(ShaderStages::COMPUTE))];
+    // The reference is compared with the texel: reference first.
+    let probes = [0.25, 0.5, 0.75].map(|reference| at(0.5, 0.5, reference));
+    let cases = [
+        (CompareFunction::Less, [1.0, 0.0, 0.0]),
+        (CompareFunction::LessEqual, [1.0, 1.0, 0.0]),
+        (CompareFunction::Equal, [0.0, 1.0, 0.0]),
+        (CompareFunction::Greater, [0.0, 0.0, 1.0]),
+        (CompareFunction::GreaterEqual, [0.0, 1.0, 1.0]),
+        (CompareFunction::NotEqual, [1.0, 0.0, 1.0]),
+        (CompareFunction::Always, [1.0, 1.0, 1.0]),
+        (CompareFunction::Never, [0.0, 0.0, 0.0]),
+    ];
+    for (compare, expected) in cases {
+        for mag_filter in [FilterMode::Nearest, FilterMode::Linear] {
+            let desc = SamplerDesc { compare: Some(compare), mag_filter, ..SamplerDesc::nearest("compare") };
+            let found = probe(device, entries::SAMPLE_COMPARED, *depth.view, &desc, &probes, &uses)?;
+            close(format!("{compare:?}, {mag_filter:?}"), &found, &expected, 1e-6)?;
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Parts of 255 from one layer to the next.
+const STEP: u8 = 20;
+
+/// What a layer's texels read as.
+fn of_layer(layer: f32) -> f32 {
+    layer * f32::from(STEP) / 255.0
+}
+
+/// A texture of layers or slices, 2 by 2 texels each, each layer a step brighter than the one before.
+fn layers<B: Backend>(
+    device: &mut Device<B>,
+    dimension: TextureDimension,
+    layers: u32,
+) -> Checked<Owned<kind::Texture>> {
+    let mut desc = TextureDesc {
+        dimension,
+        contents: Contents::Uploaded,
+        ..TextureDesc::d2("layers", 2, 2, R8, TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST)
+    };
+    desc.size.depth_or_array_layers = layers;
+    let texture = device.create_texture(&desc)?;
+    let data: Vec<u8> = (0..layers).flat_map(|layer| [layer as u8 * STEP; 4]).collect();
+    device.write_texture(&TexturePlace::mip(*texture, 0), extent([2, 2, layers]), &rows(2, 2), &data)?;
+    Ok(texture)
+}
+
+pub(crate) fn arrays_of_any_length<B: Backend>(device: &mut Device<B>) -> Answer {
+    // C066: one, six and twelve layers are arrays when the view says so, and a layer of an array is flat.
+    for count in [1, 6, 12] {
+        let texture = layers(device, TextureDimension::D2, count)?;
+        let desc = TextureViewDesc { dimension: Some(TextureViewDimension::D2Array), ..Default::default() };
+        let view = device.create_texture_view(*texture, &desc)?;
+        let probes: Vec<Probe> = (0..count).map(|layer| Probe::new([0.5, 0.5, layer as f32], 0.0)).collect();
+        let found =
+            probe(device, entries::SAMPLE_LAYERED, *view, &SamplerDesc::nearest("nearest"), &probes, &[])?;
+        let expected: Vec<f32> = (0..count).map(|layer| of_layer(layer as f32)).collect();
+        close(format!("{count} layers"), &found, &expected, 1e-6)?;
+    }
+    let texture = layers(device, TextureDimension::D2, 4)?;
+    let desc = TextureViewDesc { base_layer: 3, layers: 1, ..Default::default() };
+    let view = device.create_texture_view(*texture, &desc)?;
+    let found =
+        probe(device, entries::SAMPLE_FLAT, *view, &SamplerDesc::nearest("n"), &[at(0.5, 0.5, 0.0)], &[])?;
+    close("layer 3 of 4", &found, &[of_layer(3.0)], 1e-6)?;
+    Ok(Outcome::Passed)
+}
+
+pub(crate) fn cube_faces_in_order<B: Backend>(device: &mut Device<B>) -> Answer {
+    let texture = layers(device, TextureDimension::D2, 6)?;
+    let desc = TextureViewDesc { dimension: Some(TextureViewDimension::Cube), ..Default::default() };
+    let view = device.create_texture_view(*texture, &desc)?;
+    // +X, -X, +Y, -Y, +Z, -Z.
+    let axes = [
+        [1.0, 0.0, 0.0],
+        [-1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, -1.0, 0.0],
+        [0.0, 0.0, 1.0],
+        [0.0, 0.0, -1.0],
+    ];
+    let probes = axes.map(|axis| Probe::new(axis, 0.0));
+    let found = probe(device, entries::SAMPLE_CUBE, *view, &SamplerDesc::nearest("nearest"), &probes, &[])?;
+    close("faces", &found, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0].map(of_layer), 1e-6)?;
+    Ok(Outcome::Passed)
+}
+
+pub(crate) fn volume_slices<B: Backend>(device: &mut Device<B>) -> Answer {
+    let texture = layers(device, TextureDimension::D3, 4)?;
+    let view = device.create_texture_view(*texture, &TextureViewDesc::default())?;
+    let probes: Vec<Probe> =
+        (0..4).map(|slice| Probe::new([0.5, 0.5, (slice as f32 + 0.5) / 4.0], 0.0)).collect();
+    let found = probe(device, entries::SAMPLE_VOLUME, *view, &SamplerDesc::nearest("nearest"), &probes, &[])?;
+    close("slices", &found, &[0.0, 1.0, 2.0, 3.0].map(of_layer), 1e-6)?;
+    let between = [Probe::new([0.5, 0.5, 0.5], 0.0)];
+    let found = probe(device, entries::SAMPLE_VOLUME, *view, &SamplerDesc::linear("linear"), &between, &[])?;
+    close("between slices", &found, &[of_layer(1.5)], filtered(of_layer(1.0)))?;
+    Ok(Outcome::Passed)
+}

@@ -1,0 +1,279 @@
+//! The renderer: what lives from frame to frame, and the life of one frame.
+//!
+//! [`Renderer::new`] uploads the scene and creates every pipeline; nothing of that happens later. A frame is then the
+//! small data of the frame, one graph (see [`frame`]), and a submission. It creates nothing and allocates nothing once
+//! warm, on any backend: the renderer is generic over it.
+
+mod frame;
+mod layouts;
+mod models;
+mod overlay;
+mod pipelines;
+mod upload;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use purlin::graph::{FrameStats, Graph, GraphArena, GraphOptions, GraphReport};
+use purlin::rhi::backend::Backend;
+use purlin::rhi::types::{CompareFunction, TextureFormat, TextureUsages};
+use purlin::rhi::{
+    Device, Error, Features, Owned, ReadTicket, SamplerDesc, SubmissionToken, TextureDesc, kind,
+};
+
+use self::frame::{Inputs, Samplers, Uniforms};
+use self::layouts::Layouts;
+use self::models::Models;
+use self::overlay::{Figures, Overlay};
+use self::pipelines::Pipelines;
+use self::upload::Uploader;
+use crate::args::Size;
+use crate::error::DemoError;
+use crate::scene::{CullUniforms, FrameUniforms, Frustum, GpuInstance, PostUniforms, Scene};
+
+/// Linear light, brighter than white included.
+const HDR_FORMAT: TextureFormat = TextureFormat::Rgba16Float;
+const DEPTH_FORMAT: TextureFormat = TextureFormat::Depth32Float;
+/// The picture's texels hold sRGB, which the tonemapping shader writes itself: hence no `Srgb` format.
+const PICTURE_FORMAT: TextureFormat = TextureFormat::Rgba8Unorm;
+/// Columns and rows of the shadow map.
+const SHADOW_SIDE: u32 = 2048;
+/// Frames that the CPU may be ahead of the GPU.
+const FRAMES_AHEAD: usize = 2;
+/// How long a frame may take before the GPU counts as hung. A software driver at a large size needs long.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Features without which the frame cannot be drawn: each indirect command names its instance.
+pub const REQUIRED_FEATURES: Features = Features::INDIRECT_FIRST_INSTANCE;
+/// Features that make it faster, sharper, or measured.
+pub const PREFERRED_FEATURES: Features =
+    Features::MULTI_DRAW_INDIRECT.union(Features::ANISOTROPY).union(Features::TIMESTAMP_QUERY);
+
+/// How many instances passed the GPU's culling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Visible {
+    /// In the camera's view.
+    pub camera: u32,
+    /// In the sun's view, and casting shadows.
+    pub sun: u32,
+}
+
+/// A frame that was handed to the GPU.
+#[derive(Debug)]
+pub struct Frame {
+    /// Complete when the GPU has rendered it.
+    pub token: SubmissionToken,
+    /// What the graph came to.
+    pub stats: FrameStats,
+    /// The graph's report, when [`Renderer::set_report`] asked for it.
+    pub report: Option<Box<GraphReport>>,
+}
+
+/// Draws one scene at one size.
+#[derive(Debug)]
+pub struct Renderer<B: Backend> {
+    arena: GraphArena<B>,
+    layouts: Layouts,
+    pipelines: Pipelines,
+    models: Models,
+    overlay: Overlay,
+    view: View,
+    shadow_sampler: Owned<kind::Sampler>,
+    linear_sampler: Owned<kind::Sampler>,
+    picture: Owned<kind::Texture>,
+    size: Size,
+    in_flight: VecDeque<InFlight>,
+    visible: Option<Visible>,
+    passes: u32,
+}
+
+/// The small data of a frame. Camera and light do not move, so that every frame is the same picture.
+#[derive(Debug)]
+struct View {
+    frame: FrameUniforms,
+    camera: CullUniforms,
+    sun: CullUniforms,
+    post: PostUniforms,
+}
+
+#[derive(Debug)]
+struct InFlight {
+    token: SubmissionToken,
+    passes: u32,
+    visible: ReadTicket,
+}
+
+impl View {
+    fn new(scene: &Scene, size: Size) -> Self {
+        let shadow = scene.shadow_view(SHADOW_SIDE);
+        let count = scene.instances.len() as u32;
+        let camera = Frustum::from_view_projection(&scene.camera.view_projection(size.aspect()));
+        let sun = Frustum::from_view_projection(&shadow.view_projection);
+        Self {
+            frame: FrameUniforms::new(scene, size.width, size.height, &shadow, SHADOW_SIDE),
+            camera: CullUniforms::new(&camera, count, GpuInstance::VISIBLE, 0),
+            sun: CullUniforms::new(&sun, count, GpuInstance::CASTS_SHADOW, 1),
+            post: PostUniforms::new(scene),
+        }
+    }
+
+    fn push<B: Backend>(&self, device: &mut Device<B>) -> Result<Uniforms, Error> {
+        Ok(Uniforms {
+            frame: device.push_frame_data(bytemuck::bytes_of(&self.frame), 16)?,
+            cull_camera: device.push_frame_data(bytemuck::bytes_of(&self.camera), 16)?,
+            cull_sun: device.push_frame_data(bytemuck::bytes_of(&self.sun), 16)?,
+            post: device.push_frame_data(bytemuck::bytes_of(&self.post), 16)?,
+        })
+    }
+}
+
+impl<B: Backend> Renderer<B> {
+    /// Uploads a scene and creates everything that its frames need. `uploaded` is told the bytes of each write.
+    ///
+    /// # Errors
+    /// A picture that the device cannot hold ([`DemoError::Size`]), or what the device says.
+    pub fn new(
+        device: &mut Device<B>,
+        scene: &Scene,
+        size: Size,
+        uploaded: &mut dyn FnMut(u64),
+    ) -> Result<Self, DemoError> {
+        let limit = device.limits().max_texture_dimension_2d;
+        if size.width > limit || size.height > limit {
+            return Err(DemoError::Size { width: size.width, height: size.height, limit });
+        }
+        let layouts = Layouts::new(device)?;
+        let pipelines = Pipelines::new(device, &layouts)?;
+        let usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
+        let picture = TextureDesc::d2("picture", size.width, size.height, PICTURE_FORMAT, usage);
+        let shadow_sampler =
+            SamplerDesc { compare: Some(CompareFunction::LessEqual), ..SamplerDesc::linear("shadow map") };
+        let picture = device.create_texture(&picture)?;
+        let shadow_sampler = device.create_sampler(&shadow_sampler)?;
+        let linear_sampler = device.create_sampler(&SamplerDesc::linear("linear"))?;
+
+        let mut uploader = Uploader::new(device, uploaded);
+        let title = format!("Purlin  {}  {size}", scene.name);
+        let overlay = Overlay::new(&mut uploader, &layouts, title, size)?;
+        let models = Models::new(&mut uploader, &layouts, scene)?;
+        Ok(Self {
+            arena: GraphArena::new(),
+            layouts,
+            pipelines,
+            models,
+            overlay,
+            view: View::new(scene, size),
+            shadow_sampler,
+            linear_sampler,
+            picture,
+            size,
+            in_flight: VecDeque::with_capacity(FRAMES_AHEAD + 1),
+            visible: None,
+            passes: 0,
+        })
+    }
+
+    /// About how many bytes [`Renderer::new`] uploads for a scene.
+    pub fn upload_bytes(scene: &Scene) -> u64 {
+        Models::upload_bytes(scene)
+    }
+
+    /// The graph's switches: the reference modes must give the same picture.
+    pub fn options(&mut self) -> &mut GraphOptions {
+        self.arena.options()
+    }
+
+    /// Whether frames carry a report.
+    pub fn set_report(&mut self, report: bool) {
+        self.arena.set_report(report);
+    }
+
+    /// How many instances the newest finished frame drew.
+    pub fn visible(&self) -> Option<Visible> {
+        self.visible
+    }
+
+    /// Bytes of a captured picture: four a pixel, rows from the top.
+    pub fn picture_bytes(&self) -> usize {
+        self.size.width as usize * self.size.height as usize * 4
+    }
+
+    /// Renders a frame. Waits for the GPU only when it is [`FRAMES_AHEAD`] frames behind.
+    ///
+    /// # Errors
+    /// What the device or the graph says.
+    pub fn render(&mut self, device: &mut Device<B>) -> Result<Frame, DemoError> {
+        while self.in_flight.len() >= FRAMES_AHEAD {
+            self.finish_oldest(device)?;
+        }
+        let (frame, _) = self.submit(device, false)?;
+        Ok(frame)
+    }
+
+    /// Waits for every frame and learns what it drew.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn finish(&mut self, device: &mut Device<B>) -> Result<(), DemoError> {
+        while !self.in_flight.is_empty() {
+            self.finish_oldest(device)?;
+        }
+        Ok(())
+    }
+
+    /// Renders a frame and waits for its picture: RGBA, sRGB-encoded. The text shows what the frame before drew.
+    ///
+    /// # Errors
+    /// What the device or the graph says.
+    pub fn capture(&mut self, device: &mut Device<B>) -> Result<(Frame, Vec<u8>), DemoError> {
+        self.finish(device)?;
+        let (frame, ticket) = self.submit(device, true)?;
+        self.finish(device)?;
+        let ticket = ticket.ok_or_else(|| DemoError::graph("the picture was not read"))?;
+        Ok((frame, device.read_vec(&ticket)?))
+    }
+
+    fn submit(
+        &mut self,
+        device: &mut Device<B>,
+        capture: bool,
+    ) -> Result<(Frame, Option<ReadTicket>), DemoError> {
+        let Self { arena, layouts, pipelines, models, overlay, view, passes, .. } = self;
+        let (passes, instances) = (*passes, models.count());
+        overlay.show(self.visible.map(|visible| Figures { passes, visible, instances }));
+        let inputs = Inputs {
+            size: self.size,
+            models,
+            layouts,
+            pipelines,
+            samplers: Samplers { shadow: *self.shadow_sampler, linear: *self.linear_sampler },
+            uniforms: view.push(device)?,
+            overlay: overlay.push(device)?,
+            picture: *self.picture,
+            capture,
+        };
+
+        let mut graph = Graph::new("frame", arena);
+        let reads = frame::declare(&mut graph, &inputs);
+        let mut submitted = graph.submit(device)?;
+
+        let frame = Frame { token: submitted.token, stats: submitted.stats, report: submitted.take_report() };
+        if let Some(visible) = submitted.take_read(reads.visible) {
+            self.in_flight.push_back(InFlight { token: frame.token, passes: frame.stats.passes, visible });
+        }
+        let picture = reads.picture.and_then(|read| submitted.take_read(read));
+        Ok((frame, picture))
+    }
+
+    fn finish_oldest(&mut self, device: &mut Device<B>) -> Result<(), DemoError> {
+        let Some(InFlight { token, passes, visible }) = self.in_flight.pop_front() else { return Ok(()) };
+        if !device.wait(token, PATIENCE)? {
+            return Err(DemoError::Rhi(format!("a frame did not finish in {} s", PATIENCE.as_secs())));
+        }
+        let mut counts = [0u32; 4];
+        device.read(&visible, bytemuck::bytes_of_mut(&mut counts))?;
+        self.visible = Some(Visible { camera: counts[0], sun: counts[1] });
+        self.passes = passes;
+        Ok(())
+    }
+}

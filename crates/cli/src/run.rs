@@ -1,0 +1,122 @@
+//! The program: arguments in; a picture, a report and a table out.
+
+use purlin::rhi::{AdapterSelector, TimestampQuery};
+use purlin::{Device, DeviceRequest, Validation};
+
+use crate::args::Args;
+use crate::error::{DemoError, one_line};
+use crate::output::OutputFile;
+use crate::picture::{encode_png, fingerprint};
+use crate::progress::Progress;
+use crate::renderer::{PREFERRED_FEATURES, REQUIRED_FEATURES, Renderer};
+use crate::scene::{Scene, SceneOptions};
+use crate::summary::{Summary, Times};
+
+/// Runs the demo and answers the table to print.
+///
+/// # Errors
+/// One line that says what went wrong. No file was written then, and what was there before is untouched.
+pub fn run(args: &Args) -> Result<String, DemoError> {
+    let picture_file = OutputFile::reserve(&args.out)?;
+    let report_file = OutputFile::reserve(&args.report)?;
+    if picture_file.path() == report_file.path() {
+        let both = std::io::Error::other("the picture and the report cannot be one file");
+        return Err(DemoError::io("write", picture_file.path(), both));
+    }
+
+    let progress = Progress::new();
+    progress.spin("loading");
+    let scene = load(args)?;
+    progress.spin("opening the GPU");
+    let mut device = open(args)?;
+    let messages = device.backend().messages();
+    let rendered = render(args, &mut device, &scene, &progress)?;
+    // Teardown is validated too.
+    drop(device);
+    if args.validate && messages.count() > 0 {
+        let first = messages.take().into_iter().next().unwrap_or_default();
+        return Err(DemoError::Validation(format!(
+            "{} messages, the first: {}",
+            messages.count(),
+            one_line(first)
+        )));
+    }
+
+    progress.spin("writing");
+    let png = encode_png(args.size, &rendered.pixels)
+        .map_err(|what| DemoError::Encode { path: picture_file.path().to_path_buf(), what })?;
+    let mut summary = rendered.summary;
+    summary.line("picture", format!("{}  fnv1a {:016x}", args.out.display(), fingerprint(&rendered.pixels)));
+    summary.line("report", args.report.display());
+    picture_file.commit(&png)?;
+    report_file.commit(rendered.report.as_bytes())?;
+    Ok(summary.to_string())
+}
+
+fn load(args: &Args) -> Result<Scene, DemoError> {
+    let options = SceneOptions { aspect: args.size.aspect(), ..Default::default() };
+    match &args.model {
+        Some(path) => Scene::load(path, &options),
+        None => Ok(Scene::procedural(&options)),
+    }
+}
+
+fn open(args: &Args) -> Result<Device, DemoError> {
+    let request = DeviceRequest {
+        label: "demo",
+        adapter: args.adapter.as_deref().map_or(AdapterSelector::Auto, AdapterSelector::Name),
+        required_features: REQUIRED_FEATURES,
+        preferred_features: PREFERRED_FEATURES,
+        validation: if args.validate { Validation::Synchronization } else { Validation::Off },
+        ..Default::default()
+    };
+    Ok(pollster::block_on(Device::request(&request))?)
+}
+
+struct Rendered {
+    pixels: Vec<u8>,
+    report: String,
+    summary: Summary,
+}
+
+fn render(
+    args: &Args,
+    device: &mut Device,
+    scene: &Scene,
+    progress: &Progress,
+) -> Result<Rendered, DemoError> {
+    progress.bytes("uploading", Renderer::<purlin::vulkan::Vulkan>::upload_bytes(scene));
+    let mut renderer = Renderer::new(device, scene, args.size, &mut |bytes| progress.advance(bytes))?;
+    if let Some(timestamps) = device.capability::<TimestampQuery>() {
+        device.enable_timings(timestamps, true);
+    }
+
+    progress.steps("rendering", u64::from(args.frames));
+    let mut times = Times::default();
+    for _ in 0..args.frames {
+        let frame = renderer.render(device)?;
+        times.frame(&frame.stats, device.pass_times()?);
+        progress.advance(1);
+    }
+    renderer.finish(device)?;
+    times.passes(device.pass_times()?);
+
+    renderer.set_report(true);
+    let (frame, pixels) = renderer.capture(device)?;
+    let gpu = device.pass_times()?;
+    let report = match frame.report {
+        Some(mut report) => {
+            report.set_gpu_times(gpu.as_deref().unwrap_or_default());
+            report.to_html()
+        }
+        None => return Err(DemoError::graph("the frame has no report")),
+    };
+
+    let mut summary = Summary::default();
+    summary.adapter(device.adapter(), device.missing_preferred());
+    summary.scene(scene, renderer.visible());
+    summary.graph(&frame.stats);
+    summary.memory(&frame.stats, device.memory());
+    summary.times(&times);
+    Ok(Rendered { pixels, report, summary })
+}

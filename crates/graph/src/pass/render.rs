@@ -1,0 +1,152 @@
+//! Declares raster passes.
+
+use std::panic::Location;
+
+use purlin_rhi::backend::Backend;
+use purlin_rhi::types::ShaderStages;
+use purlin_rhi::{AspectOps, ClearValue, LoadOp, RenderPipeline, StoreOp};
+
+use super::body::{Body, Once, RenderBody};
+use super::builder::{Open, common_uses};
+use crate::declare::{At, AttachmentDecl, DeclaredAccess, PassKind, Work};
+use crate::error::GraphError;
+use crate::version::{AsBuffer, AsResource, AsResourceMut, AsTexture, AsTextureMut};
+
+/// Declares a raster pass. It becomes part of the graph with one of [`record`](Self::record),
+/// [`fullscreen`](Self::fullscreen), [`draw`](Self::draw) and [`clear`](Self::clear).
+///
+/// Whether an attachment is stored follows from the passes after it: contents that nothing reads are discarded.
+#[must_use = "a pass becomes part of the graph with record, fullscreen, draw or clear"]
+pub struct RenderBuilder<'p, 'f, B: Backend> {
+    open: Open<'p, 'f, B>,
+}
+
+impl<'p, 'f, B: Backend> RenderBuilder<'p, 'f, B> {
+    pub(crate) fn new(open: Open<'p, 'f, B>) -> Self {
+        Self { open }
+    }
+
+    /// Attaches a color target: a texture with one mip, or one mip of one.
+    #[track_caller]
+    pub fn color(mut self, index: u32, target: &'p mut impl AsTextureMut, load: LoadOp<ClearValue>) -> Self {
+        let at = Location::caller();
+        let same =
+            |decl: &&AttachmentDecl| matches!(decl, AttachmentDecl::Color { index: i, .. } if *i == index);
+        let most = 8;
+        if self.open.attachments().iter().any(|decl| same(&decl)) {
+            self.reject(format!("color {index}"), "each color index once", "it is attached twice".into(), at);
+        } else if index >= most {
+            self.reject(format!("color {index}"), "a color index below 8", index.to_string(), at);
+        }
+        let target = target.texture_ref();
+        self.attach(AttachmentDecl::Color { index, target, load, at }, at);
+        self
+    }
+
+    /// Attaches a depth target that the pass may write. For a format with stencil, see
+    /// [`depth_stencil`](Self::depth_stencil).
+    #[track_caller]
+    pub fn depth(self, target: &'p mut impl AsTextureMut, load: LoadOp<f32>) -> Self {
+        let ops = AspectOps { load, store: StoreOp::Store, read_only: false };
+        self.depth_stencil_at(target, Some(ops), None, Location::caller())
+    }
+
+    /// Attaches a depth target that the pass only tests against; it may sample it too.
+    #[track_caller]
+    pub fn depth_read(mut self, target: &'p impl AsTexture) -> Self {
+        let at = Location::caller();
+        self.one_depth(at);
+        let target = target.texture_ref();
+        self.attach(AttachmentDecl::DepthRead { target, at }, at);
+        self
+    }
+
+    /// Attaches a target with depth and stencil. Contents whose operations say [`StoreOp::Discard`] are gone after the
+    /// pass; those that say [`StoreOp::Store`] are kept if anything reads them.
+    #[track_caller]
+    pub fn depth_stencil(
+        self,
+        target: &'p mut impl AsTextureMut,
+        depth: AspectOps<f32>,
+        stencil: AspectOps<u32>,
+    ) -> Self {
+        self.depth_stencil_at(target, Some(depth), Some(stencil), Location::caller())
+    }
+
+    fn depth_stencil_at(
+        mut self,
+        target: &'p mut impl AsTextureMut,
+        depth: Option<AspectOps<f32>>,
+        stencil: Option<AspectOps<u32>>,
+        at: At,
+    ) -> Self {
+        self.one_depth(at);
+        let target = target.texture_ref();
+        self.attach(AttachmentDecl::DepthStencil { target, depth, stencil, at }, at);
+        self
+    }
+
+    fn one_depth(&mut self, at: At) {
+        if self.open.attachments().iter().any(|decl| !matches!(decl, AttachmentDecl::Color { .. })) {
+            self.reject("depth".into(), "one depth-stencil attachment", "it is attached twice".into(), at);
+        }
+    }
+
+    fn attach(&mut self, decl: AttachmentDecl, at: At) {
+        self.open.check(crate::version::sealed::ResourceRef::Texture(decl.target()), at);
+        self.open.graph.context.declared.attachments.push(decl);
+    }
+
+    #[cold]
+    fn reject(&mut self, slot: String, expected: &str, found: String, at: At) {
+        let pass = self.open.label();
+        let (slot, expected, found) = (slot.into(), expected.into(), found.into());
+        let resource = "".into();
+        self.open.graph.reject(GraphError::Attachment { pass, slot, resource, expected, found, at });
+    }
+
+    /// Declares that the pass fetches vertices from a buffer.
+    #[track_caller]
+    pub fn vertex(mut self, buffer: &'p impl AsBuffer) -> Self {
+        self.open.push_use(buffer.resource_ref(), DeclaredAccess::Vertex, Location::caller());
+        self
+    }
+
+    /// Declares that the pass fetches indices from a buffer.
+    #[track_caller]
+    pub fn index(mut self, buffer: &'p impl AsBuffer) -> Self {
+        self.open.push_use(buffer.resource_ref(), DeclaredAccess::Index, Location::caller());
+        self
+    }
+
+    common_uses!();
+
+    /// A body that records draws. It runs once, only if the pass is live.
+    pub fn record(self, body: impl FnOnce(&mut RenderBody<'_, B>) + Send + 'f) {
+        let body = Body::Render(self.open.graph.bump.alloc(Once(Some(body))));
+        let index = self.open.graph.keep_body(body);
+        self.open.finish(PassKind::Render, Work::Body(index));
+    }
+
+    /// One triangle that covers the attachments.
+    pub fn fullscreen(self, pipeline: RenderPipeline) {
+        self.draw(pipeline, 0..3, 0..1);
+    }
+
+    /// One draw without vertex buffers.
+    pub fn draw(
+        self,
+        pipeline: RenderPipeline,
+        vertices: std::ops::Range<u32>,
+        instances: std::ops::Range<u32>,
+    ) {
+        let vertices = (vertices.start, vertices.end);
+        let instances = (instances.start, instances.end);
+        self.open.finish(PassKind::Render, Work::Draw { pipeline, vertices, instances });
+    }
+
+    /// No draws: only what the attachments' operations do.
+    pub fn clear(self) {
+        self.open.finish(PassKind::Render, Work::Nothing);
+    }
+}

@@ -1,0 +1,46 @@
+//! Barriers: the live passes in physical terms, as the device's planner takes them.
+//!
+//! The planner is the one place that decides on barriers; the graph only says what each pass uses and what it leaves
+//! undefined.
+
+use purlin_rhi::StoreOp;
+use purlin_rhi::plan::{Part, ResourceUse};
+
+use super::materialize::range_of;
+use crate::context::{Context, Physical, Usage};
+
+/// Fills `list`, one pass for each of `order`.
+pub(crate) fn run(context: &mut Context) {
+    context.list.begin();
+    for position in 0..context.order.len() {
+        let pass = context.order[position];
+        for index in context.uses_of(pass) {
+            let usage = context.uses[index];
+            let physical = context.physical[usage.resource as usize];
+            match (usage.usage, usage.part, physical) {
+                (Usage::Texture(how), Part::Subresources(range), Physical::Texture(texture)) => {
+                    context.list.push_use(ResourceUse::Texture { texture, range, usage: how });
+                }
+                (Usage::Buffer(how), Part::Bytes { offset, size }, Physical::Buffer(buffer)) => {
+                    context.list.push_use(ResourceUse::Buffer { buffer, offset, size, usage: how });
+                }
+                _ => {}
+            }
+            if usage.store == StoreOp::Discard
+                && let (Some(range), Physical::Texture(texture)) = (range_of(&usage.part), physical)
+            {
+                context.list.push_discard(texture, range);
+            }
+        }
+        context.list.end_pass();
+    }
+    if context.with_report != context.plan_has_reasons {
+        context.plan_has_reasons = context.with_report;
+        context.plan = if context.with_report {
+            purlin_rhi::plan::Plan::with_reasons()
+        } else {
+            purlin_rhi::plan::Plan::new()
+        };
+    }
+    context.plan.clear();
+}

@@ -1,0 +1,26 @@
+//! The compiler: a row of phases over one [`Context`](crate::context::Context), each a file with a `run`.
+//!
+//! | phase | finds out |
+//! |---|---|
+//! | `resolve` | what every declared part and binding means on this device: ranges, accesses, stages |
+//! | `edges` | who depends on whom and why; that nothing undefined is read and no pass fights itself |
+//! | `cull` | which passes contribute to anything |
+//! | `lifetimes` | from which live pass to which each resource is used, and which attachments are stored |
+//! | `place` | which physical texture or buffer each transient lies in |
+//! | `materialize` | views and bind groups of what was placed |
+//! | `barriers` | the list for the device's planner, and its plan |
+//! | `report` | all of that, for people |
+//!
+//! A phase reads what earlier ones wrote and writes only its own part, so each can be run and looked at alone.
+
+pub(crate) mod barriers;
+pub(crate) mod cull;
+pub(crate) mod edges;
+pub(crate) mod lifetimes;
+pub(crate) mod materialize;
+pub(crate) mod place;
+pub(crate) mod report;
+pub(crate) mod resolve;
+mod words;
+
+pub(crate) use words::{extent_words, origin_words, part_words};

@@ -1,0 +1,384 @@
+//! Submission: the phases in order, then one recording of the live passes.
+
+use std::cell::Cell;
+
+use arrayvec::ArrayVec;
+use purlin_rhi::backend::Backend;
+use purlin_rhi::plan::ResourceUse;
+use purlin_rhi::types::Origin3d;
+use purlin_rhi::{
+    AspectOps, BufferSlice, ColorAttachment, DepthStencilAttachment, Device, ReadTicket, Recorder,
+    RenderPassDesc, StoreOp, TexelLayout, TexturePlace,
+};
+use smallvec::SmallVec;
+
+use crate::clock::Moment;
+use crate::context::{Context, NONE, Physical};
+use crate::declare::{AttachmentDecl, PassKind, Transfer, Work};
+use crate::error::GraphError;
+use crate::graph::Graph;
+use crate::pass::{Body, ComputeBody, Missing, RenderBody, Resolver};
+use crate::phase;
+use crate::phase::resolve::{Image, buffer_bytes};
+use crate::stats::Submitted;
+
+/// How often the arena looks for what it can give up.
+const EVICT_EVERY: u64 = 4;
+
+pub(crate) fn submit<B: Backend>(
+    graph: &mut Graph<'_, B>,
+    device: &mut Device<B>,
+) -> Result<Submitted, GraphError> {
+    graph.context.stats.declare_ns = graph.begun.elapsed();
+    if let Some(mistake) = graph.context.mistake.take() {
+        return Err(mistake);
+    }
+    let begun = Moment::now();
+    compile(graph.context, device)?;
+    graph.context.stats.compile_ns = begun.elapsed();
+    let before = device.hazard_mode();
+    device.set_hazard_mode(graph.context.options.hazards);
+    let submitted = record(graph, device);
+    device.set_hazard_mode(before);
+    submitted
+}
+
+/// Runs the phases.
+pub(crate) fn compile<B: Backend>(context: &mut Context, device: &mut Device<B>) -> Result<(), GraphError> {
+    if context.device != Some(device.tag()) {
+        // Nothing of another device is of use here.
+        context.device = Some(device.tag());
+        context.cache.clear();
+        context.pool.clear();
+    } else if context.frame.is_multiple_of(EVICT_EVERY) {
+        let oldest = context.frame.saturating_sub(u64::from(context.options.keep_frames).max(1));
+        context.cache.evict(device, oldest);
+        context.pool.evict(oldest);
+    }
+    phase::resolve::run(context, device)?;
+    phase::edges::run(context)?;
+    phase::cull::run(context);
+    phase::lifetimes::run(context);
+    phase::place::run(context, device)?;
+    phase::materialize::run(context, device)?;
+    phase::barriers::run(context);
+    let stats = &mut context.stats;
+    stats.passes = context.declared.passes.len() as u32;
+    stats.culled = stats.passes - context.order.len() as u32;
+    stats.edges = context.edges.len() as u32;
+    Ok(())
+}
+
+fn device_error<B: Backend>(graph: &Graph<'_, B>, source: purlin_rhi::Error) -> GraphError {
+    GraphError::Device { graph: graph.label.into(), source: Box::new(source) }
+}
+
+fn record<B: Backend>(graph: &mut Graph<'_, B>, device: &mut Device<B>) -> Result<Submitted, GraphError> {
+    let begun = Moment::now();
+    let mut recorder = device.record(graph.label).map_err(|source| device_error(graph, source))?;
+    plan(graph.context, &mut recorder)?;
+    let mut reads: SmallVec<[Option<ReadTicket>; 4]> = SmallVec::new();
+    graph.context.pass_ns.clear();
+    for position in 0..graph.context.order.len() {
+        let pass = graph.context.order[position];
+        let pass_begun = graph.context.with_report.then(Moment::now);
+        recorder.barriers(graph.context.plan.batch(position));
+        let mut missing: Missing = None;
+        let result = record_pass(graph, &mut recorder, position, &mut reads, &mut missing);
+        let decl = &graph.context.declared.passes[pass as usize];
+        if let Some(resource) = missing {
+            let name = if resource == u32::MAX {
+                "a resource of another graph"
+            } else {
+                graph.context.declared.resource_name(resource)
+            };
+            let pass = graph.context.declared.text(decl.name).into();
+            return Err(GraphError::Undeclared { pass, resource: name.into(), at: decl.at });
+        }
+        result.map_err(|source| GraphError::Pass {
+            pass: graph.context.declared.text(decl.name).into(),
+            at: decl.at,
+            source: Box::new(source),
+        })?;
+        if let Some(pass_begun) = pass_begun {
+            graph.context.pass_ns.push(pass_begun.elapsed());
+        }
+    }
+    graph.context.stats.record_ns = begun.elapsed();
+    let begun = Moment::now();
+    let token = recorder.submit().map_err(|source| device_error(graph, source))?;
+    let context = &mut *graph.context;
+    let counts = context.plan.counts();
+    context.stats.submit_ns = begun.elapsed();
+    context.stats.barrier_batches = counts.batches as u32;
+    context.stats.memory_barriers = counts.memory as u32;
+    context.stats.texture_barriers = counts.textures as u32;
+    let report = context.with_report.then(|| Box::new(phase::report::run(context, graph.label)));
+    Ok(Submitted { token, stats: context.stats, graph: context.graph, reads, report })
+}
+
+/// Asks the device for the barriers. What it refuses is named by pass, and undefined imports by their declaration.
+fn plan<B: Backend>(context: &mut Context, recorder: &mut Recorder<'_, B>) -> Result<(), GraphError> {
+    let failed = Cell::new(0usize);
+    let Context { list, plan, declared, order, .. } = context;
+    let name = |position: usize| {
+        failed.set(position);
+        declared.pass_name(order.get(position).copied().unwrap_or(NONE)).to_string()
+    };
+    let Err(source) = recorder.plan(list, plan, name) else { return Ok(()) };
+    let pass = context.order.get(failed.get()).copied().unwrap_or(NONE);
+    Err(plan_error(context, recorder.device(), pass, source))
+}
+
+#[cold]
+fn plan_error<B: Backend>(
+    context: &Context,
+    device: &Device<B>,
+    pass: u32,
+    source: purlin_rhi::Error,
+) -> GraphError {
+    let Some(decl) = context.declared.passes.get(pass as usize) else {
+        return GraphError::Device { graph: "".into(), source: Box::new(source) };
+    };
+    let pass_label: Box<str> = context.declared.text(decl.name).into();
+    if let purlin_rhi::Error::InvalidState { .. } = source {
+        for usage in &context.uses[context.uses_of(pass)] {
+            let resource = &context.resources[usage.resource as usize];
+            let keeps = usage.usage.effect().keeps() && !usage.usage.is_storage_write();
+            if resource.imported && keeps && !phase::edges::import_defined(context, device, usage) {
+                return GraphError::Undefined {
+                    pass: pass_label,
+                    resource: context.declared.resource_name(usage.resource).into(),
+                    part: phase::part_words(&resource.shape, &usage.part).into(),
+                    why: "the import was never written, cleared or uploaded".into(),
+                    at: usage.at,
+                    declared: context.declared.resources[usage.resource as usize].at,
+                };
+            }
+        }
+    }
+    GraphError::Pass { pass: pass_label, at: decl.at, source: Box::new(source) }
+}
+
+fn record_pass<B: Backend>(
+    graph: &mut Graph<'_, B>,
+    recorder: &mut Recorder<'_, B>,
+    position: usize,
+    reads: &mut SmallVec<[Option<ReadTicket>; 4]>,
+    missing: &mut Missing,
+) -> purlin_rhi::Result<()> {
+    let Graph { context, bodies, .. } = graph;
+    let context: &Context = context;
+    let pass = context.order[position];
+    let decl = &context.declared.passes[pass as usize];
+    let uses = context.list.pass(position).uses;
+    let label = context.declared.text(decl.name);
+    let resolver = Resolver::new(context.graph, &context.physical);
+    match decl.kind {
+        PassKind::Render => {
+            let mut colors = ArrayVec::new();
+            let depth_stencil = attachments(context, pass, &mut colors);
+            let desc = RenderPassDesc { label, colors: &colors, depth_stencil, uses: &[] };
+            recorder.render_pass_planned(&desc, uses, |mut pass| {
+                for index in decl.groups.clone() {
+                    let bound = &context.groups[index as usize];
+                    if let Some(group) = bound.group {
+                        let number = context.declared.groups[index as usize].index;
+                        pass.set_bind_group(number, group, bound.offsets());
+                    }
+                }
+                let mut body = RenderBody::new(pass, resolver);
+                match decl.work {
+                    Work::Draw { pipeline, vertices, instances } => {
+                        body.set_pipeline(pipeline);
+                        body.draw(vertices.0..vertices.1, instances.0..instances.1);
+                    }
+                    Work::Body(index) => {
+                        if let Some(Body::Render(work)) = bodies.get_mut(index as usize) {
+                            work.run(&mut body);
+                        }
+                    }
+                    _ => {}
+                }
+                let (end, lost) = body.end();
+                *missing = lost;
+                end
+            })
+        }
+        PassKind::Compute => recorder.compute_pass_planned(label, uses, |mut pass| {
+            for index in decl.groups.clone() {
+                let bound = &context.groups[index as usize];
+                if let Some(group) = bound.group {
+                    let number = context.declared.groups[index as usize].index;
+                    pass.set_bind_group(number, group, bound.offsets());
+                }
+            }
+            let mut body = ComputeBody::new(pass, resolver);
+            match decl.work {
+                Work::Dispatch { pipeline, groups } => {
+                    body.set_pipeline(pipeline);
+                    body.dispatch(groups);
+                }
+                Work::DispatchIndirect { pipeline, buffer, offset } => {
+                    body.set_pipeline(pipeline);
+                    if let Some(&Physical::Buffer(buffer)) = context.physical.get(buffer as usize) {
+                        body.dispatch_indirect(buffer, offset);
+                    }
+                }
+                Work::Body(index) => {
+                    if let Some(Body::Compute(work)) = bodies.get_mut(index as usize) {
+                        work.run(&mut body);
+                    }
+                }
+                _ => {}
+            }
+            let (end, lost) = body.end();
+            *missing = lost;
+            end
+        }),
+        PassKind::Transfer => match decl.work {
+            Work::Transfer(transfer) => record_transfer(context, recorder, label, uses, transfer),
+            _ => Ok(()),
+        },
+        PassKind::Readback => {
+            let ticket = record_read(context, recorder, pass)?;
+            reads.push(ticket);
+            Ok(())
+        }
+    }
+}
+
+/// The attachments with their views and what is stored.
+fn attachments(
+    context: &Context,
+    pass: u32,
+    colors: &mut ArrayVec<Option<ColorAttachment>, 8>,
+) -> Option<DepthStencilAttachment> {
+    let mut depth_stencil = None;
+    let store = |index: u32| context.uses.get(index as usize).map_or(StoreOp::Store, |usage| usage.store);
+    for index in context.declared.passes[pass as usize].attachments.clone() {
+        let attachment = &context.attachments[index as usize];
+        let Some(view) = context.views[index as usize] else { continue };
+        match context.declared.attachments[index as usize] {
+            AttachmentDecl::Color { index, load, .. } => {
+                while colors.len() <= index as usize {
+                    colors.push(None);
+                }
+                colors[index as usize] = Some(ColorAttachment { view, load, store: store(attachment.first) });
+            }
+            AttachmentDecl::DepthStencil { depth, stencil, .. } => {
+                let depth = depth.map(|ops| AspectOps { store: store(attachment.first), ..ops });
+                let stencil = stencil.map(|ops| AspectOps { store: store(attachment.second), ..ops });
+                depth_stencil = Some(DepthStencilAttachment { view, depth, stencil });
+            }
+            AttachmentDecl::DepthRead { .. } => {
+                use purlin_rhi::plan::Aspects;
+                let has = |aspect: Aspects| attachment.range.aspects.contains(aspect);
+                depth_stencil = Some(DepthStencilAttachment {
+                    view,
+                    depth: has(Aspects::DEPTH).then(AspectOps::read_only),
+                    stencil: has(Aspects::STENCIL).then(AspectOps::read_only),
+                });
+            }
+        }
+    }
+    depth_stencil
+}
+
+fn record_transfer<B: Backend>(
+    context: &Context,
+    recorder: &mut Recorder<'_, B>,
+    label: &str,
+    uses: &[ResourceUse],
+    transfer: Transfer,
+) -> purlin_rhi::Result<()> {
+    let slice = |part| buffer_slice(context, part);
+    match transfer {
+        Transfer::ClearBuffer { dst } => match slice(dst) {
+            Some(dst) => recorder.transfer_pass_planned(label, uses, |pass| pass.clear_buffer(dst)),
+            None => Ok(()),
+        },
+        Transfer::CopyBuffer { src, dst } => match (slice(src), slice(dst)) {
+            (Some(src), Some(dst)) => recorder
+                .transfer_pass_planned(label, uses, |pass| pass.copy_buffer(src, dst.buffer, dst.offset)),
+            _ => Ok(()),
+        },
+        Transfer::CopyTexture { src, dst } => {
+            let (Some(from), Some(to)) = (texture_box(context, src), texture_box(context, dst)) else {
+                return Ok(());
+            };
+            recorder.transfer_pass_planned(label, uses, |pass| {
+                for mip in 0..from.mips {
+                    let from_place = TexturePlace { mip: from.place.mip + mip, ..from.place };
+                    let to_place = TexturePlace { mip: to.place.mip + mip, ..to.place };
+                    pass.copy_texture(&from_place, &to_place, from.extent(mip));
+                }
+            })
+        }
+        Transfer::BufferToTexture { src, layout, dst } => {
+            let (Some(src), Some(to)) = (slice(src), texture_box(context, dst)) else { return Ok(()) };
+            let layout = TexelLayout { offset: src.offset.saturating_add(layout.offset), ..layout };
+            recorder.transfer_pass_planned(label, uses, |pass| {
+                pass.copy_buffer_to_texture(src.buffer, &layout, &to.place, to.extent(0));
+            })
+        }
+        Transfer::TextureToBuffer { src, dst, layout } => {
+            let (Some(from), Some(dst)) = (texture_box(context, src), slice(dst)) else { return Ok(()) };
+            let layout = TexelLayout { offset: dst.offset.saturating_add(layout.offset), ..layout };
+            recorder.transfer_pass_planned(label, uses, |pass| {
+                pass.copy_texture_to_buffer(&from.place, from.extent(0), dst.buffer, &layout);
+            })
+        }
+    }
+}
+
+fn record_read<B: Backend>(
+    context: &Context,
+    recorder: &mut Recorder<'_, B>,
+    pass: u32,
+) -> purlin_rhi::Result<Option<ReadTicket>> {
+    match context.declared.passes[pass as usize].work {
+        Work::ReadTexture(target) => match texture_box(context, target) {
+            Some(from) => recorder.read_texture_planned(&from.place, from.extent(0)).map(Some),
+            None => Ok(None),
+        },
+        Work::ReadBuffer(target) => match buffer_slice(context, target) {
+            Some(range) => recorder.read_buffer_planned(range).map(Some),
+            None => Ok(None),
+        },
+        _ => Ok(None),
+    }
+}
+
+fn buffer_slice(context: &Context, part: crate::version::BufferRef) -> Option<BufferSlice> {
+    let Physical::Buffer(buffer) = *context.physical.get(part.id.index as usize)? else { return None };
+    let (offset, size) = buffer_bytes(context, part)?;
+    Some(BufferSlice { buffer, offset, size })
+}
+
+/// Texels of a part: where they begin, and how many in each mip.
+struct TextureBox {
+    place: TexturePlace,
+    range: purlin_rhi::plan::TextureRange,
+    image: Image,
+    mips: u32,
+}
+
+impl TextureBox {
+    fn extent(&self, mip: u32) -> purlin_rhi::types::Extent3d {
+        let range = purlin_rhi::plan::TextureRange { base_mip: self.range.base_mip + mip, ..self.range };
+        self.image.extent(&range)
+    }
+}
+
+fn texture_box(context: &Context, part: crate::version::TextureRef) -> Option<TextureBox> {
+    let Physical::Texture(texture) = *context.physical.get(part.id.index as usize)? else { return None };
+    let range = phase::resolve::texture_part(context, part)?;
+    let place = TexturePlace {
+        texture,
+        mip: range.base_mip,
+        origin: Origin3d { x: 0, y: 0, z: range.base_layer },
+        aspect: part.aspect,
+    };
+    Some(TextureBox { place, range, image: Image::of(context, part.id.index)?, mips: range.mips })
+}
