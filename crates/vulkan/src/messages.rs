@@ -15,7 +15,10 @@ const KEPT: usize = 64;
 /// `VUID-StandaloneSpirv-None-10684`: naga gives a struct type one set of offset decorations, and uses that same type
 /// for variables of the `Function` and `Private` storage classes, where newer rules allow no explicit layout. The
 /// decorations have no meaning there; no driver reads them, and every WGSL shader with a struct in a local draws it.
-const SILENCED: [&str; 1] = ["VUID-StandaloneSpirv-None-10684"];
+///
+/// `WARNING-vkGetDeviceProcAddr-device`: about the loader, which fills its own device table with names that are instance
+/// level (seen of Debian's 1.3.239 with NVIDIA's driver, for a video function that nothing here asks for).
+const SILENCED: [&str; 2] = ["VUID-StandaloneSpirv-None-10684", "WARNING-vkGetDeviceProcAddr-device"];
 
 /// The validation messages of one instance. Clones share the count, and outlive the device.
 #[derive(Debug, Clone, Default)]
@@ -106,9 +109,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_silenced_message_is_dropped_and_the_last_texts_are_kept() {
+    fn only_silenced_messages_are_dropped_and_the_last_texts_are_kept() {
         let messages = ValidationMessages::default();
-        messages.0.receive("VUID-StandaloneSpirv-None-10684", "naga", true);
+        for silenced in SILENCED {
+            messages.0.receive(silenced, "not ours", true);
+        }
         assert_eq!(messages.count(), 0);
         for i in 0..100 {
             messages.0.receive("SYNC-HAZARD", &i.to_string(), i % 2 == 0);
