@@ -74,18 +74,15 @@ pub(crate) fn address_modes<B: Backend>(device: &mut Device<B>) -> Answer {
     // Texel centers from two widths to the left to two widths to the right.
     let texels: Vec<i32> = (-8..12).collect();
     let probes: Vec<Probe> = texels.iter().map(|i| at((*i as f32 + 0.5) / 4.0, 0.5, 0.0)).collect();
-    let cases: [(AddressMode, fn(i32) -> i32); 3] = [
-        (AddressMode::ClampToEdge, |i| i.clamp(0, 3)),
-        (AddressMode::Repeat, |i| i.rem_euclid(4)),
-        (AddressMode::MirrorRepeat, |i| {
-            let i = i.rem_euclid(8);
-            i.min(7 - i)
-        }),
-    ];
-    for (mode, texel) in cases {
+    let texel = |mode: AddressMode, i: i32| match mode {
+        AddressMode::Repeat => i.rem_euclid(4),
+        AddressMode::MirrorRepeat => i.rem_euclid(8).min(7 - i.rem_euclid(8)),
+        _ => i.clamp(0, 3),
+    };
+    for mode in [AddressMode::ClampToEdge, AddressMode::Repeat, AddressMode::MirrorRepeat] {
         let sampler = SamplerDesc::nearest("address").with_address(mode);
         let found = probe(device, entries::SAMPLE_FLAT, *view, &sampler, &probes, &[])?;
-        let expected: Vec<f32> = texels.iter().map(|i| ROW[texel(*i) as usize]).collect();
+        let expected: Vec<f32> = texels.iter().map(|i| ROW[texel(mode, *i) as usize]).collect();
         close(format!("{mode:?}"), &found, &expected, 1e-6)?;
     }
     // Each axis has its own.

@@ -33,9 +33,8 @@ fn colors_with<B: Backend>(device: &Device<B>, uses: FormatUses) -> Vec<(Texture
 /// Four channels are the expected ones, as exactly as the format can store them.
 fn expect_texel(what: &str, codec: &Codec, found: [f64; 4], expected: [f64; 4]) -> crate::kit::Checked {
     let far = |channel: usize| {
-        let most = codec.tolerance(channel, expected[channel]);
-        // Not a number is far from everything.
-        !((found[channel] - expected[channel]).abs() <= most)
+        let distance = (found[channel] - expected[channel]).abs();
+        distance.is_nan() || distance > codec.tolerance(channel, expected[channel])
     };
     match (0..4).find(|channel| far(*channel)) {
         None => Ok(()),
