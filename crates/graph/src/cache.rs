@@ -82,7 +82,7 @@ struct Cached<K: kind::Kind> {
     frame: u64,
 }
 
-/// Views and bind groups. See the [module](self).
+/// Views and bind groups.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     views: FxHashMap<ViewKey, Cached<kind::TextureView>>,

@@ -94,7 +94,7 @@ mod stats;
 #[cfg(test)]
 mod tests;
 mod transient;
-mod version;
+pub mod version;
 
 pub use arena::GraphArena;
 pub use context::GraphOptions;

@@ -39,8 +39,9 @@ struct Tenancy {
 }
 
 impl Tenancy {
+    /// An exported stay lasts to the end of its frame, so nobody follows it there.
     fn free(&self, frame: u64, first: u32, reuse: bool) -> bool {
-        self.export == NONE && (self.frame != frame || (reuse && self.until < first))
+        self.frame != frame || (reuse && self.until < first)
     }
 }
 
@@ -64,7 +65,7 @@ pub(crate) struct Stay {
     pub export: u32,
 }
 
-/// Pooled textures and buffers. See the [module](self).
+/// Pooled textures and buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     textures: Vec<Entry<TextureKey, kind::Texture>>,

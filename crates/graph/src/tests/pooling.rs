@@ -173,3 +173,30 @@ fn a_failed_allocation_is_named_and_the_next_frame_works() {
     assert_eq!(error.resource(), Some("b"));
     ping(&mut fixture, &mut arena, 2);
 }
+
+/// G16: after a resize the transients of the new size are made once, and the old ones go.
+#[test]
+fn a_resize_rebuilds_once() {
+    let (mut fixture, handles, mut arena) = setup();
+    let mut frame = |side: u32| {
+        let mut graph = Graph::new("frame", &mut arena);
+        let mut color = graph.texture("color", TransientTexture::d2(COLOR, side, side));
+        let mut out = target(&mut graph, "out");
+        graph.render("color").color(0, &mut color, BLACK).clear();
+        graph
+            .render("out")
+            .color(0, &mut out, BLACK)
+            .bind(0, handles.sample, [bind::texture(&color), bind::sampler(handles.linear)])
+            .fullscreen(handles.color);
+        graph.read_texture(&out);
+        let created = graph.submit(&mut fixture.device).unwrap().stats.created;
+        (created, fixture.device.object_count(ResourceKind::Texture))
+    };
+    assert!(frame(8).0 > 0);
+    assert_eq!(frame(8).0, 0);
+    assert_eq!(frame(16).0, 3, "a texture, its view, attached and sampled, and a group");
+    for _ in 0..16 {
+        assert_eq!(frame(16).0, 0);
+    }
+    assert_eq!(frame(16).1, 2);
+}
