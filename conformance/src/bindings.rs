@@ -110,7 +110,7 @@ impl Append {
             Ok(recorder.read_buffer(all_of(*self.answer, ANSWER))?)
         })?;
         let words: Vec<u32> = numbers(&bytes);
-        Ok(words[1..=words[0] as usize].to_vec())
+        Ok(words.get(1..=words[0] as usize).unwrap_or(&words).to_vec())
     }
 }
 

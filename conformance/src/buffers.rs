@@ -119,7 +119,11 @@ pub(crate) fn c018_copies_within_one_buffer<B: Backend>(device: &mut Device<B>) 
         match copy(device, &[(from, to)]) {
             Err(crate::Failure::Device(error)) => refused::<()>("an overlapping copy", "", Err(error))?,
             _ => {
-                return Err(crate::kit::wrong(format!("32 bytes from {from} to {to}"), "an error", "success"));
+                return Err(crate::kit::wrong(
+                    format!("32 bytes from {from} to {to}"),
+                    "an error",
+                    "success",
+                ));
             }
         }
     }

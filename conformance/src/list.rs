@@ -105,7 +105,7 @@ list! {
         depth_from_the_fragment_shader
         c063_read_only_depth_is_sampled
         c063_depth_is_sampled_while_stencil_is_written
-        depth_read_by_later_passes
+        c090_depth_written_after_it_was_sampled
         stencil_operations
         stencil_comparisons_and_masks
         stencil_by_face_and_by_depth
@@ -145,7 +145,7 @@ list! {
         views_select_mips
         anisotropy
         comparison
-        arrays_of_any_length
+        c066_arrays_of_any_length
         cube_faces_in_order
         volume_slices
     }

@@ -287,8 +287,8 @@ fn layers<B: Backend>(
     Ok(texture)
 }
 
-pub(crate) fn arrays_of_any_length<B: Backend>(device: &mut Device<B>) -> Answer {
-    // C066: one, six and twelve layers are arrays when the view says so, and a layer of an array is flat.
+pub(crate) fn c066_arrays_of_any_length<B: Backend>(device: &mut Device<B>) -> Answer {
+    // One, six and twelve layers are arrays when the view says so, and a layer of an array is flat.
     for count in [1, 6, 12] {
         let texture = layers(device, TextureDimension::D2, count)?;
         let desc = TextureViewDesc { dimension: Some(TextureViewDimension::D2Array), ..Default::default() };

@@ -44,7 +44,11 @@ pub(crate) fn passes_are_timed<B: Backend>(device: &mut Device<B>) -> Answer {
         match time.nanoseconds {
             Some(nanoseconds) if (0.0..60e9).contains(&nanoseconds) => {}
             other => {
-                return Err(wrong(format!("time of {}", time.label), "0 to 60 seconds", format!("{other:?}")));
+                return Err(wrong(
+                    format!("time of {}", time.label),
+                    "0 to 60 seconds",
+                    format!("{other:?}"),
+                ));
             }
         }
     }

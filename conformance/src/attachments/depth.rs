@@ -333,8 +333,8 @@ pub(crate) fn c063_depth_is_sampled_while_stencil_is_written<B: Backend>(device:
     Ok(Outcome::Passed)
 }
 
-pub(crate) fn depth_read_by_later_passes<B: Backend>(device: &mut Device<B>) -> Answer {
-    // C090b: sampled in one pass, then tested read-only in the next, then written: each after the other, one recording.
+pub(crate) fn c090_depth_written_after_it_was_sampled<B: Backend>(device: &mut Device<B>) -> Answer {
+    // Sampled in one pass, then tested read-only in the next, then written: each after the other, one recording.
     let sampling = Sampling::new(device)?;
     let painter = Painter::new(device, &[Paint::new(FULL, WHITE, 0.125, 0.0)])?;
     let write = Some(DepthStencilDesc::depth(DEPTH, true, C::Less));
