@@ -23,7 +23,8 @@ pub struct FrameArena {
     /// Pages that the next submission will read.
     full: Vec<Buffer>,
     in_flight: VecDeque<(Buffer, u64)>,
-    free: Vec<Buffer>,
+    /// In the order in which they came back. Taking turns keeps what is cached over each page in use.
+    free: VecDeque<Buffer>,
     pages: u32,
 }
 
@@ -35,7 +36,7 @@ impl FrameArena {
             used: 0,
             full: Vec::new(),
             in_flight: VecDeque::new(),
-            free: Vec::new(),
+            free: VecDeque::new(),
             pages: 0,
         }
     }
@@ -64,7 +65,7 @@ impl FrameArena {
                 break;
             }
             self.in_flight.pop_front();
-            self.free.push(page);
+            self.free.push_back(page);
         }
     }
 }
@@ -110,7 +111,7 @@ impl<B: Backend> Device<B> {
     }
 
     fn next_page(&mut self) -> Result<Buffer> {
-        if let Some(page) = self.frame_arena.free.pop() {
+        if let Some(page) = self.frame_arena.free.pop_front() {
             return Ok(page);
         }
         let usage = BufferUsages::UNIFORM
