@@ -19,7 +19,7 @@ use crate::summary::{Summary, Times};
 pub fn run(args: &Args) -> Result<String, DemoError> {
     let picture_file = OutputFile::reserve(&args.out)?;
     let report_file = OutputFile::reserve(&args.report)?;
-    if picture_file.path() == report_file.path() {
+    if picture_file.is_same(&report_file) {
         let both = std::io::Error::other("the picture and the report cannot be one file");
         return Err(DemoError::io("write", picture_file.path(), both));
     }

@@ -17,7 +17,6 @@ struct Counting;
 static ALLOCATOR: Counting = Counting;
 
 thread_local! {
-    static TRACE: Cell<bool> = const { Cell::new(false) };
     /// Allocations of this thread, so that the test harness's own threads do not count.
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
@@ -25,10 +24,6 @@ thread_local! {
 fn count() {
     // The last allocations of a thread come after its locals are gone.
     let _ = ALLOCATIONS.try_with(|allocations| allocations.set(allocations.get() + 1));
-    if TRACE.try_with(|t| t.replace(false)).unwrap_or(false) {
-        eprintln!("{}", std::backtrace::Backtrace::force_capture());
-        TRACE.with(|t| t.set(true));
-    }
 }
 
 // SAFETY: every call goes to the system's allocator unchanged; counting allocates nothing.
@@ -65,8 +60,7 @@ fn frames_from_the_tenth_on_allocate_nothing() {
         preferred_features: PREFERRED_FEATURES,
         ..Default::default()
     };
-    let mut device =
-        Device::from_backend(Null::new(NullConfig::default()), &request).expect("a null device");
+    let mut device = Device::from_backend(Null::new(NullConfig::default()), &request).expect("a null device");
     let scene = Scene::procedural(&SceneOptions::default());
     let size = Size { width: 1280, height: 720 };
     let mut renderer = Renderer::new(&mut device, &scene, size, &mut |_| {}).expect("a renderer");
@@ -75,10 +69,8 @@ fn frames_from_the_tenth_on_allocate_nothing() {
     assert!(ALLOCATIONS.get() > 1000);
     let mut frames = Vec::with_capacity(30);
     for _ in 0..30 {
-        TRACE.set(frames.len() == 11 || frames.len()==2);
         let before = ALLOCATIONS.get();
         let frame = renderer.render(&mut device).expect("a frame");
-        TRACE.set(false);
         frames.push((ALLOCATIONS.get() - before, frame.stats));
     }
     let (allocations, first) = frames[0];

@@ -207,7 +207,6 @@ fn bloom<'f, B: Backend>(
             .bind(0, *layouts.filter, [bind::texture(&smaller[0]), bind::sampler(linear)])
             .fullscreen(*pipelines.upsample);
     }
-    drop(mips);
     bloom
 }
 

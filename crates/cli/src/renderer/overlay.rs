@@ -104,10 +104,12 @@ impl Overlay {
         let scale = *scale;
         let (margin, padding, step) = (8.0 * scale, 6.0 * scale, TextPen::line_height(scale));
         let lines = if line.is_empty() { 1.0 } else { 2.0 };
-        let width = TextPen::width(title, scale).max(TextPen::width(line, scale));
+        // The last column and the last rows of each cell are space, which is not padding.
+        let width = TextPen::width(title, scale).max(TextPen::width(line, scale)) - scale;
+        let height = lines * step - 3.0 * scale;
         let left = margin + padding;
         pen.quads.clear();
-        pen.rect([margin, margin], [width + 2.0 * padding, lines * step + 2.0 * padding], PANEL);
+        pen.rect([margin, margin], [width + 2.0 * padding, height + 2.0 * padding], PANEL);
         pen.line([left, left], scale, WHITE, title);
         pen.line([left, left + step], scale, AMBER, line);
     }
