@@ -23,7 +23,8 @@ fn commit() -> String {
     match git(&["rev-parse", "--short=12", "HEAD"]) {
         None => "unknown".into(),
         Some(commit) => {
-            let changed = git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|text| !text.is_empty());
+            let changed =
+                git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|text| !text.is_empty());
             format!("{commit}{}", if changed { "+" } else { "" })
         }
     }

@@ -49,7 +49,8 @@ pub fn parse(args: impl IntoIterator<Item = String>) -> Result<Args, String> {
             Some((option, value)) if option.starts_with("--") => (option.to_owned(), Some(value.to_owned())),
             _ => (arg.clone(), None),
         };
-        let mut value = || inline.clone().or_else(|| args.next()).ok_or_else(|| format!("`{option}` needs a value"));
+        let mut value =
+            || inline.clone().or_else(|| args.next()).ok_or_else(|| format!("`{option}` needs a value"));
         match option.as_str() {
             "--adapter" => parsed.adapter = Some(value()?).filter(|part| !part.is_empty()),
             "--json" => parsed.json = Some(value()?.into()),
@@ -65,7 +66,8 @@ pub fn parse(args: impl IntoIterator<Item = String>) -> Result<Args, String> {
             "--frames" => {
                 let text = value()?;
                 let count = text.parse().ok().filter(|count| (1..=1_000_000).contains(count));
-                parsed.frames = count.ok_or_else(|| format!("`--frames` takes 1 to 1000000, found `{text}`"))?;
+                parsed.frames =
+                    count.ok_or_else(|| format!("`--frames` takes 1 to 1000000, found `{text}`"))?;
             }
             "--mock" if inline.is_none() => parsed.mock = true,
             "--list" if inline.is_none() => parsed.list = true,

@@ -1,8 +1,8 @@
 //! The bytes that all contenders work on, and the results that follow from them.
 
 use crate::workloads::{
-    CHAIN_VALUES, DISPATCH_SAMPLE, DISPATCHES, DRAWS, DRAWS_TARGET, INDEPENDENT, MATERIALS, SCENE_TEXTURE, STRIDE,
-    TEXTURES_PER_DRAW,
+    CHAIN_VALUES, DISPATCH_SAMPLE, DISPATCHES, DRAWS, DRAWS_TARGET, INDEPENDENT, MATERIALS, SCENE_TEXTURE,
+    STRIDE, TEXTURES_PER_DRAW,
 };
 
 /// Pixels of a small triangle's side, and from one to the next.
@@ -68,7 +68,8 @@ pub fn material_texel(material: u32) -> [u8; 4] {
 /// The one texel of a texture of `renderpass`: over the seven of a draw, a channel adds up to one or zero.
 pub fn renderpass_texel(texture: u32) -> [u8; 4] {
     let (draw, place) = (texture / TEXTURES_PER_DRAW, texture % TEXTURES_PER_DRAW);
-    let lit = |every: u32| if draw.is_multiple_of(every) && place == draw % TEXTURES_PER_DRAW { 255 } else { 0 };
+    let lit =
+        |every: u32| if draw.is_multiple_of(every) && place == draw % TEXTURES_PER_DRAW { 255 } else { 0 };
     [lit(5), lit(7), lit(11), lit(13)]
 }
 
@@ -159,7 +160,9 @@ pub fn independent_expected() -> Vec<u8> {
 /// The scene's texture.
 pub fn scene_texels() -> Vec<u8> {
     (0..SCENE_TEXTURE * SCENE_TEXTURE)
-        .flat_map(|texel| [(mix(texel) % 100) as u8, (mix(texel + 100) % 100) as u8, (mix(texel + 200) % 100) as u8, 255])
+        .flat_map(|texel| {
+            [(mix(texel) % 100) as u8, (mix(texel + 100) % 100) as u8, (mix(texel + 200) % 100) as u8, 255]
+        })
         .collect()
 }
 
@@ -204,7 +207,8 @@ mod tests {
     #[test]
     fn the_textures_of_a_draw_add_up_to_whole_numbers() {
         for draw in 0..DRAWS {
-            let sum = (0..TEXTURES_PER_DRAW).map(|place| u32::from(renderpass_texel(draw * TEXTURES_PER_DRAW + place)[0]));
+            let sum = (0..TEXTURES_PER_DRAW)
+                .map(|place| u32::from(renderpass_texel(draw * TEXTURES_PER_DRAW + place)[0]));
             assert_eq!(sum.sum::<u32>(), if draw % 5 == 0 { 255 } else { 0 });
         }
     }

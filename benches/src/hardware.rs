@@ -66,8 +66,9 @@ pub fn choose(part: Option<&str>) -> Result<Choice, String> {
 
 fn list() -> Result<Vec<Found>, String> {
     // SAFETY: the system's Vulkan loader is trusted to be one.
-    let entry = unsafe { ash::Entry::load() }
-        .map_err(|error| format!("no adapter: there is no Vulkan loader ({})", one_line(&error.to_string())))?;
+    let entry = unsafe { ash::Entry::load() }.map_err(|error| {
+        format!("no adapter: there is no Vulkan loader ({})", one_line(&error.to_string()))
+    })?;
     let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
     let info = vk::InstanceCreateInfo::default().application_info(&application);
     // SAFETY: no extensions and no layers are asked for.
@@ -90,7 +91,9 @@ fn look(instance: &ash::Instance, raw: vk::PhysicalDevice, index: usize, process
     // SAFETY: the physical device is the instance's.
     unsafe { instance.get_physical_device_properties2(raw, &mut properties) };
     let properties = properties.properties;
-    let text = |name: Result<&std::ffi::CStr, _>| name.map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let text = |name: Result<&std::ffi::CStr, _>| {
+        name.map_or(String::new(), |name| name.to_string_lossy().into_owned())
+    };
     let name = text(properties.device_name_as_c_str().map_err(|_| ()));
     let maker = text(driver.driver_name_as_c_str().map_err(|_| ()));
     let version = text(driver.driver_info_as_c_str().map_err(|_| ()));
@@ -133,7 +136,8 @@ fn features(instance: &ash::Instance, raw: vk::PhysicalDevice) -> Option<&'stati
 
 fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split(':').nth(1).map(str::trim));
+    let model =
+        text.lines().find_map(|line| line.strip_prefix("model name")?.split(':').nth(1).map(str::trim));
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     format!("{}, {threads} threads", model.unwrap_or(std::env::consts::ARCH))
 }

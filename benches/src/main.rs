@@ -63,7 +63,8 @@ fn run(args: &Args) -> Result<(), String> {
             choice.name
         ));
     }
-    let workloads: Vec<_> = if args.workloads.is_empty() { Workload::all().collect() } else { args.workloads.clone() };
+    let workloads: Vec<_> =
+        if args.workloads.is_empty() { Workload::all().collect() } else { args.workloads.clone() };
     let compared = !choice.mock;
     let mut found = Found::default();
     let mut contenders = open(args, &choice, &workloads, &mut found)?;

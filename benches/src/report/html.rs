@@ -81,8 +81,11 @@ pub fn html(report: &Report<'_>) -> String {
             format!("<li>{}: {} {}: {text}</li>", note.workload.name(), note.contender, note.kind.name())
         })
         .collect();
-    let compared =
-        if report.compared { "Results were compared first." } else { "Results were not compared: the mock draws nothing." };
+    let compared = if report.compared {
+        "Results were compared first."
+    } else {
+        "Results were not compared: the mock draws nothing."
+    };
     let (hardware, driver) = (escape(&report.choice.hardware()), escape(&report.choice.driver));
     format!(
         "<!doctype html><html lang='en'><meta charset='utf-8'><title>Purlin benchmarks</title>\

@@ -42,7 +42,8 @@ impl Report<'_> {
 
     /// The metric by which contenders are ranked: all that the CPU does for a frame or a round.
     fn headline(&self, workload: Workload) -> &'static str {
-        let lived = self.found.measured.iter().any(|one| one.workload == workload && one.metric == "create+drop");
+        let lived =
+            self.found.measured.iter().any(|one| one.workload == workload && one.metric == "create+drop");
         if lived { "create+drop" } else { "record+submit" }
     }
 

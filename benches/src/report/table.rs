@@ -9,7 +9,11 @@ use crate::hardware::{COMMIT, PROFILE};
 pub fn table(report: &Report<'_>) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}; {}", report.choice.hardware(), report.choice.driver);
-    let compared = if report.compared { "results compared first" } else { "results not compared: the mock draws nothing" };
+    let compared = if report.compared {
+        "results compared first"
+    } else {
+        "results not compared: the mock draws nothing"
+    };
     let _ = writeln!(out, "commit {COMMIT}, {PROFILE}; medians in microseconds; {compared}\n");
     let _ = writeln!(
         out,
@@ -50,7 +54,8 @@ pub fn table(report: &Report<'_>) -> String {
         }
     }
     for note in &report.found.notes {
-        let _ = writeln!(out, "{}: {} {}: {}", note.workload.name(), note.contender, note.kind.name(), note.text);
+        let _ =
+            writeln!(out, "{}: {} {}: {}", note.workload.name(), note.contender, note.kind.name(), note.text);
     }
     out
 }

@@ -42,7 +42,10 @@ fn fakes(results: [Outcome<Vec<u8>>; 3]) -> Vec<Box<dyn Contender>> {
 
 const WORKLOAD: Workload = Workload::Draws { switching: true };
 
-fn outcome(results: [Outcome<Vec<u8>>; 3], compare: bool) -> (Vec<&'static str>, Vec<(&'static str, NoteKind)>) {
+fn outcome(
+    results: [Outcome<Vec<u8>>; 3],
+    compare: bool,
+) -> (Vec<&'static str>, Vec<(&'static str, NoteKind)>) {
     let mut found = Found::default();
     run(WORKLOAD, &mut fakes(results), Plan { frames: 7, compare }, &mut found);
     let sums = found.measured.iter().filter(|one| one.metric == "record+submit");

@@ -3,9 +3,7 @@
 use std::time::Instant;
 
 use purlin_rhi::types::{BufferUsages, TextureFormat, TextureUsages};
-use purlin_rhi::{
-    BindGroupDesc, BindGroupEntry, BufferDesc, ComputePassDesc, Owned, TextureDesc, kind,
-};
+use purlin_rhi::{BindGroupDesc, BindGroupEntry, BufferDesc, ComputePassDesc, Owned, TextureDesc, kind};
 
 use super::make::{Gpu, Image, Program, storage};
 use crate::case::{Case, FrameTimes, Outcome};
@@ -65,7 +63,8 @@ impl Case for Groups<'_> {
     fn result(&mut self) -> Outcome<Vec<u8>> {
         self.create()?;
         let uses = [storage(*self.out, u64::from(SLICES * 16), true)];
-        let (dynamic, pipeline, out_group, made) = (self.dynamic, *self.pipeline, *self.out_group, &self.made);
+        let (dynamic, pipeline, out_group, made) =
+            (self.dynamic, *self.pipeline, *self.out_group, &self.made);
         self.gpu.frame(|recorder| {
             recorder.compute_pass(&ComputePassDesc { label: "show", uses: &uses }, |pass| {
                 pass.set_pipeline(pipeline);

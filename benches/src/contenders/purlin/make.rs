@@ -116,7 +116,12 @@ impl Gpu {
         Ok(image)
     }
 
-    pub fn fill_texture(&mut self, texture: Texture, (width, height): (u32, u32), texels: &[u8]) -> Outcome<()> {
+    pub fn fill_texture(
+        &mut self,
+        texture: Texture,
+        (width, height): (u32, u32),
+        texels: &[u8],
+    ) -> Outcome<()> {
         let extent = Extent3d { width, height, depth_or_array_layers: 1 };
         let bytes_per_row = texels.len() as u32 / height;
         let layout = TexelLayout { offset: 0, bytes_per_row, rows_per_image: height };
@@ -131,7 +136,12 @@ impl Gpu {
     }
 
     /// A render target.
-    pub fn target(&mut self, format: TextureFormat, (width, height): (u32, u32), more: TextureUsages) -> Outcome<Image> {
+    pub fn target(
+        &mut self,
+        format: TextureFormat,
+        (width, height): (u32, u32),
+        more: TextureUsages,
+    ) -> Outcome<Image> {
         let usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC | more;
         self.image(&TextureDesc::d2("target", width, height, format, usage))
     }
@@ -213,7 +223,11 @@ impl Gpu {
         let mut recorder = self.device.record("read")?;
         let mut tickets = Vec::new();
         for buffer in buffers {
-            tickets.push(recorder.read_buffer(BufferSlice { buffer: *buffer, offset: 0, size: u64::from(size) })?);
+            tickets.push(recorder.read_buffer(BufferSlice {
+                buffer: *buffer,
+                offset: 0,
+                size: u64::from(size),
+            })?);
         }
         recorder.submit()?;
         self.finish()?;

@@ -66,7 +66,8 @@ impl Case for Overlays<'_> {
                 pass.set_bind_group(0, groups[0], &[]);
                 pass.draw(0..6, 0..SCENE_INSTANCES);
             })?;
-            let overlay = RenderPassDesc { label: "overlay", colors: &loaded, depth_stencil: None, uses: &[] };
+            let overlay =
+                RenderPassDesc { label: "overlay", colors: &loaded, depth_stencil: None, uses: &[] };
             for index in 0..count {
                 recorder.render_pass(&overlay, |pass| {
                     pass.set_pipeline(pipelines[1]);

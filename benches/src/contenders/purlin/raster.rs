@@ -121,8 +121,10 @@ impl<'g> RenderPass<'g> {
         let program = gpu.program(&shaders::renderpass::SHADER, shaders::renderpass::GROUPS, false)?;
         let (mut groups, mut buffers, mut draws) = (Vec::new(), Vec::new(), Vec::new());
         for views in images.chunks(TEXTURES_PER_DRAW as usize) {
-            let entries: Vec<_> =
-                (0u32..).zip(views).map(|(binding, image)| BindGroupEntry::texture(binding, *image.view)).collect();
+            let entries: Vec<_> = (0u32..)
+                .zip(views)
+                .map(|(binding, image)| BindGroupEntry::texture(binding, *image.view))
+                .collect();
             let group = gpu.group(&program, 0, &entries)?;
             let mut filled = |usage, bytes: Vec<u8>| -> Outcome<BufferSlice> {
                 let buffer = gpu.uploaded(usage, &bytes)?;

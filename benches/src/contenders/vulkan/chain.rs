@@ -103,7 +103,8 @@ pub struct Independent<'g>(Steps<'g>);
 
 impl<'g> Independent<'g> {
     pub fn new(gpu: &'g mut Gpu) -> Outcome<Self> {
-        let pairs: Vec<_> = (0..INDEPENDENT as usize).map(|pass| (pass, pass + INDEPENDENT as usize)).collect();
+        let pairs: Vec<_> =
+            (0..INDEPENDENT as usize).map(|pass| (pass, pass + INDEPENDENT as usize)).collect();
         Ok(Self(Steps::new(gpu, INDEPENDENT * 2, &pairs)?))
     }
 }

@@ -27,7 +27,8 @@ impl<'g> ComputePass<'g> {
         let mut textures = vec![vk::ImageView::null(); count as usize];
         let mut texels = Vec::new();
         for texture in data::shuffled(count, 2) {
-            let (image, view) = stage.image(vk::Format::R8G8B8A8_UNORM, (1, 1), vk::ImageUsageFlags::SAMPLED)?;
+            let (image, view) =
+                stage.image(vk::Format::R8G8B8A8_UNORM, (1, 1), vk::ImageUsageFlags::SAMPLED)?;
             textures[texture as usize] = view;
             texels.push((image, data::computepass_texel(texture).to_vec()));
         }

@@ -38,8 +38,7 @@ impl<'g> Draws<'g> {
         let mut texels = Vec::new();
         let mut contents = Vec::new();
         for material in 0..MATERIALS {
-            let (image, view) =
-                stage.image(FORMAT, (1, 1), vk::ImageUsageFlags::SAMPLED)?;
+            let (image, view) = stage.image(FORMAT, (1, 1), vk::ImageUsageFlags::SAMPLED)?;
             texels.push((image, data::material_texel(material).to_vec()));
             let offset = u64::from(material * STRIDE);
             contents.push(vec![Bind::Uniform(tint, offset, 16), Bind::Sampled(view), Bind::Sampler(sampler)]);
@@ -54,8 +53,13 @@ impl<'g> Draws<'g> {
         let draw = stage.sets(draw_layout, &[vec![Bind::UniformDynamic(uniform, 64)]])?[0];
         let materials = stage.sets(material_layout, &contents)?;
         let module = stage.module(&shaders::draws::SHADER)?;
-        let raster =
-            Raster { vertex: c"vertex", fragment: c"fragment", format: FORMAT, add: false, vertex_buffers: 0 };
+        let raster = Raster {
+            vertex: c"vertex",
+            fragment: c"fragment",
+            format: FORMAT,
+            add: false,
+            vertex_buffers: 0,
+        };
         let pipeline = stage.raster(module, layout, &raster)?;
         Ok(Self { stage, switching, target, pipeline, layout, draw, materials })
     }
@@ -80,7 +84,14 @@ impl<'g> Draws<'g> {
                         let sets = [self.draw, material];
                         device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &sets, &offset);
                     } else {
-                        device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[self.draw], &offset);
+                        device.cmd_bind_descriptor_sets(
+                            commands,
+                            point,
+                            self.layout,
+                            0,
+                            &[self.draw],
+                            &offset,
+                        );
                     }
                     device.cmd_draw(commands, 3, 1, 0, 0);
                 }

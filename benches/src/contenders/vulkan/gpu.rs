@@ -56,7 +56,8 @@ impl Gpu {
 
     fn open(instance: &ash::Instance, choice: &Choice, entry: ash::Entry) -> Outcome<Self> {
         let (physical, family) = choose(instance, choice)?;
-        let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
+        let queues =
+            [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
         let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
         let mut vulkan13 =
             vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).dynamic_rendering(true);
@@ -130,7 +131,8 @@ impl Gpu {
             .semaphore(self.timeline)
             .value(value)
             .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
-        let info = vk::SubmitInfo2::default().command_buffer_infos(&commands).signal_semaphore_infos(&signals);
+        let info =
+            vk::SubmitInfo2::default().command_buffer_infos(&commands).signal_semaphore_infos(&signals);
         // SAFETY: the command buffer is executable and not pending; the value is above the semaphore's.
         unsafe { self.device.queue_submit2(self.queue, &[info], vk::Fence::null()) }?;
         self.submitted = value;

@@ -31,7 +31,8 @@ impl<'g> Groups<'g> {
         let uniform = stage.buffer(uniforms.len() as u64, vk::BufferUsageFlags::UNIFORM_BUFFER)?;
         stage.gpu.upload_buffers(&[(uniform, uniforms)])?;
         let out = stage.buffer(u64::from(SLICES * 16), vk::BufferUsageFlags::STORAGE_BUFFER)?;
-        let ty = if dynamic { Bind::UniformDynamic(uniform, 16).ty() } else { Bind::Uniform(uniform, 0, 16).ty() };
+        let ty =
+            if dynamic { Bind::UniformDynamic(uniform, 16).ty() } else { Bind::Uniform(uniform, 0, 16).ty() };
         let set_layout = stage.set_layout(&[ty], vk::ShaderStageFlags::COMPUTE)?;
         let out_layout =
             stage.set_layout(&[vk::DescriptorType::STORAGE_BUFFER], vk::ShaderStageFlags::COMPUTE)?;
@@ -58,10 +59,12 @@ impl<'g> Groups<'g> {
         } else {
             vk::DescriptorType::UNIFORM_BUFFER
         };
-        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.pool).set_layouts(&self.layouts);
+        let info =
+            vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.pool).set_layouts(&self.layouts);
         // SAFETY: the pool has room for exactly these, and was reset before. Called directly: `ash` would allocate
         // a vector for what has a known size.
-        unsafe { (device.fp_v1_0().allocate_descriptor_sets)(device.handle(), &info, sets.as_mut_ptr()) }.result()?;
+        unsafe { (device.fp_v1_0().allocate_descriptor_sets)(device.handle(), &info, sets.as_mut_ptr()) }
+            .result()?;
         let mut writes = [vk::WriteDescriptorSet::default(); SLICES as usize];
         for ((write, set), info) in writes.iter_mut().zip(&*sets).zip(&self.infos) {
             *write = vk::WriteDescriptorSet::default()
@@ -106,7 +109,8 @@ impl Case for Groups<'_> {
             unsafe {
                 device.cmd_bind_pipeline(commands, point, pipeline);
                 for slice in 0..SLICES {
-                    let (set, offset) = if dynamic { (sets[0], slice * STRIDE) } else { (sets[slice as usize], 0) };
+                    let (set, offset) =
+                        if dynamic { (sets[0], slice * STRIDE) } else { (sets[slice as usize], 0) };
                     let offsets: &[u32] = if dynamic { &[offset] } else { &[] };
                     device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set, out_set], offsets);
                     device.cmd_dispatch(commands, 1, 1, 1);

@@ -35,7 +35,8 @@ impl Gpu {
         let Some(allocator) = &mut self.allocator else {
             return Err(Failure::Failed("the device is torn down".into()));
         };
-        let scheme = if requirements.size >= DEDICATED_FROM { scheme } else { AllocationScheme::GpuAllocatorManaged };
+        let scheme =
+            if requirements.size >= DEDICATED_FROM { scheme } else { AllocationScheme::GpuAllocatorManaged };
         let desc =
             AllocationCreateDesc { name: "", requirements, location, linear, allocation_scheme: scheme };
         Ok(allocator.allocate(&desc)?)
@@ -52,7 +53,8 @@ impl Gpu {
         unsafe {
             let raw = self.device.create_buffer(&info, None)?;
             let requirements = self.device.get_buffer_memory_requirements(raw);
-            let memory = self.allocate(requirements, location, true, AllocationScheme::DedicatedBuffer(raw))?;
+            let memory =
+                self.allocate(requirements, location, true, AllocationScheme::DedicatedBuffer(raw))?;
             self.device.bind_buffer_memory(raw, memory.memory(), memory.offset())?;
             Ok(Buffer { raw, memory: Some(memory) })
         }
@@ -256,7 +258,11 @@ impl<'g> Stage<'g> {
     }
 
     /// Sets of one layout, each with its bindings from zero.
-    pub fn sets(&mut self, layout: vk::DescriptorSetLayout, contents: &[Vec<Bind>]) -> Outcome<Vec<vk::DescriptorSet>> {
+    pub fn sets(
+        &mut self,
+        layout: vk::DescriptorSetLayout,
+        contents: &[Vec<Bind>],
+    ) -> Outcome<Vec<vk::DescriptorSet>> {
         let types: Vec<_> = contents[0].iter().map(|bind| bind.ty()).collect();
         let pool = self.pool(contents.len() as u32, &types)?;
         let layouts = vec![layout; contents.len()];
@@ -285,7 +291,8 @@ impl<'g> Stage<'g> {
             Bind::Sampler(sampler) => image = image.sampler(sampler),
         }
         let (buffers, images) = ([buffer], [image]);
-        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).descriptor_type(bind.ty());
+        let write =
+            vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).descriptor_type(bind.ty());
         let write = match bind {
             Bind::Uniform(..) | Bind::UniformDynamic(..) | Bind::Storage(_) => write.buffer_info(&buffers),
             _ => write.image_info(&images),
@@ -314,7 +321,8 @@ impl<'g> Stage<'g> {
             .name(entry);
         let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
         // SAFETY: module and layout are live and fit.
-        let made = unsafe { self.gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
+        let made =
+            unsafe { self.gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
         let pipeline = made.map_err(|(_, error)| error)?[0];
         self.pipelines.push(pipeline);
         Ok(pipeline)
@@ -326,7 +334,8 @@ impl<'g> Stage<'g> {
         layout: vk::PipelineLayout,
         raster: &Raster<'_>,
     ) -> Outcome<vk::Pipeline> {
-        let stage = |stage, name| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(name);
+        let stage =
+            |stage, name| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(name);
         let stages = [
             stage(vk::ShaderStageFlags::VERTEX, raster.vertex),
             stage(vk::ShaderStageFlags::FRAGMENT, raster.fragment),
@@ -379,7 +388,8 @@ impl<'g> Stage<'g> {
             .layout(layout)
             .push_next(&mut rendering);
         // SAFETY: module and layout are live and fit.
-        let made = unsafe { self.gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+        let made =
+            unsafe { self.gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
         let pipeline = made.map_err(|(_, error)| error)?[0];
         self.pipelines.push(pipeline);
         Ok(pipeline)

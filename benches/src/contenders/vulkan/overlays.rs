@@ -41,8 +41,7 @@ impl<'g> Overlays<'g> {
         let types = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
         let set_layout = stage.set_layout(&types, vk::ShaderStageFlags::FRAGMENT)?;
         let layout = stage.pipeline_layout(&[set_layout])?;
-        let contents =
-            [texture.1, scene.1].map(|view| vec![Bind::Sampled(view), Bind::Sampler(sampler)]);
+        let contents = [texture.1, scene.1].map(|view| vec![Bind::Sampled(view), Bind::Sampler(sampler)]);
         let sets = stage.sets(set_layout, &contents)?;
         let module = stage.module(&shaders::overlay::SHADER)?;
         let mut pipeline = |vertex, fragment, add| {

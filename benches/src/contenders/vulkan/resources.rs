@@ -121,7 +121,11 @@ impl Case for Textures<'_> {
         let Some(last) = self.made.last().map(|image| image.raw) else { return Ok(Vec::new()) };
         let size = (SMALL_SIDE, SMALL_SIDE);
         let layout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
-        self.gpu.upload_images(size, layout, &[(last, data::pattern((SMALL_SIDE * SMALL_SIDE * 4) as usize))])?;
+        self.gpu.upload_images(
+            size,
+            layout,
+            &[(last, data::pattern((SMALL_SIDE * SMALL_SIDE * 4) as usize))],
+        )?;
         let bytes = self.gpu.read_image(last, layout, size, 4)?;
         self.destroy();
         Ok(bytes)

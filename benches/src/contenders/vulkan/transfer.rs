@@ -19,8 +19,7 @@ pub const TARGET: Scope = (
     ),
 );
 /// Textures of fragment shaders.
-pub const SAMPLED: Scope =
-    (vk::PipelineStageFlags2::FRAGMENT_SHADER, vk::AccessFlags2::SHADER_SAMPLED_READ);
+pub const SAMPLED: Scope = (vk::PipelineStageFlags2::FRAGMENT_SHADER, vk::AccessFlags2::SHADER_SAMPLED_READ);
 /// Storage of compute shaders.
 pub const STORAGE: Scope = (
     vk::PipelineStageFlags2::COMPUTE_SHADER,
@@ -32,7 +31,9 @@ const COPY_READ: Scope = (vk::PipelineStageFlags2::COPY, vk::AccessFlags2::TRANS
 const COPY_WRITE: Scope = (vk::PipelineStageFlags2::COPY, vk::AccessFlags2::TRANSFER_WRITE);
 const ANY: Scope = (
     vk::PipelineStageFlags2::ALL_COMMANDS,
-    vk::AccessFlags2::from_raw(vk::AccessFlags2::MEMORY_READ.as_raw() | vk::AccessFlags2::MEMORY_WRITE.as_raw()),
+    vk::AccessFlags2::from_raw(
+        vk::AccessFlags2::MEMORY_READ.as_raw() | vk::AccessFlags2::MEMORY_WRITE.as_raw(),
+    ),
 );
 const HOST: Scope = (vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ);
 
@@ -139,7 +140,8 @@ impl Gpu {
         self.run(|device, commands| {
             let general = vk::ImageLayout::GENERAL;
             let clear = (vk::PipelineStageFlags2::CLEAR, vk::AccessFlags2::TRANSFER_WRITE);
-            let to = |image: &vk::Image| transition(*image, (NONE, vk::ImageLayout::UNDEFINED), (clear, general));
+            let to =
+                |image: &vk::Image| transition(*image, (NONE, vk::ImageLayout::UNDEFINED), (clear, general));
             images(device, commands, &list.iter().map(to).collect::<Vec<_>>());
             for image in list {
                 let zero = vk::ClearColorValue::default();

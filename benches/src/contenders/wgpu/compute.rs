@@ -56,7 +56,8 @@ impl<'g> ComputePass<'g> {
 
 /// Makes things in a mixed order, and answers them in theirs.
 fn shuffled<T>(count: u32, seed: u32, mut make: impl FnMut(u32) -> T) -> Vec<T> {
-    let mut made: Vec<_> = data::shuffled(count, seed).into_iter().map(|index| (index, make(index))).collect();
+    let mut made: Vec<_> =
+        data::shuffled(count, seed).into_iter().map(|index| (index, make(index))).collect();
     made.sort_by_key(|(index, _)| *index);
     made.into_iter().map(|(_, thing)| thing).collect()
 }
@@ -111,8 +112,9 @@ impl<'g> Steps<'g> {
     }
 
     fn new(gpu: &'g Gpu, passes: u32, buffers: u32, pairs: &[(usize, usize)]) -> Self {
-        let results: Vec<_> =
-            (0..buffers).map(|buffer| gpu.filled(BufferUsages::STORAGE, &data::chain_values(buffer))).collect();
+        let results: Vec<_> = (0..buffers)
+            .map(|buffer| gpu.filled(BufferUsages::STORAGE, &data::chain_values(buffer)))
+            .collect();
         let program = gpu.program(&shaders::chain::SHADER, shaders::chain::GROUPS, false);
         let groups = pairs
             .iter()

@@ -79,7 +79,12 @@ impl Gpu {
 
     pub fn empty(&self, usage: wgpu::BufferUsages, size: u64) -> wgpu::Buffer {
         let usage = usage | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        self.device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
+        self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage,
+            mapped_at_creation: false,
+        })
     }
 
     pub fn texture(
@@ -114,7 +119,12 @@ impl Gpu {
     }
 
     /// A program with these group layouts; `dynamic` gives the first binding of group 0 a dynamic offset.
-    pub fn program(&self, source: &ShaderSource, groups: &[&[BindGroupLayoutEntry]], dynamic: bool) -> Program {
+    pub fn program(
+        &self,
+        source: &ShaderSource,
+        groups: &[&[BindGroupLayoutEntry]],
+        dynamic: bool,
+    ) -> Program {
         let groups: Vec<_> = groups
             .iter()
             .enumerate()
@@ -133,15 +143,21 @@ impl Gpu {
             bind_group_layouts: &referenced,
             immediate_size: 0,
         });
-        let desc = wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl(source.wgsl.into()) };
-        // SAFETY: the benchmark's shaders stay within their bindings and end.
-        let module = unsafe {
-            self.device.create_shader_module_trusted(desc, wgpu::ShaderRuntimeChecks::unchecked())
+        let desc = wgpu::ShaderModuleDescriptor {
+            label: None,
+            source: wgpu::ShaderSource::Wgsl(source.wgsl.into()),
         };
+        // SAFETY: the benchmark's shaders stay within their bindings and end.
+        let module =
+            unsafe { self.device.create_shader_module_trusted(desc, wgpu::ShaderRuntimeChecks::unchecked()) };
         Program { groups, layout, module }
     }
 
-    pub fn group(&self, layout: &wgpu::BindGroupLayout, resources: &[wgpu::BindingResource<'_>]) -> wgpu::BindGroup {
+    pub fn group(
+        &self,
+        layout: &wgpu::BindGroupLayout,
+        resources: &[wgpu::BindingResource<'_>],
+    ) -> wgpu::BindGroup {
         let entries: Vec<_> = (0u32..)
             .zip(resources)
             .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() })
@@ -260,9 +276,8 @@ impl Gpu {
         self.finish()?;
         match mapped.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(Ok(())) => {
-                let view = staging
-                    .get_mapped_range(..)
-                    .map_err(|error| Failure::failed("wgpu readback", error))?;
+                let view =
+                    staging.get_mapped_range(..).map_err(|error| Failure::failed("wgpu readback", error))?;
                 Ok(view.to_vec())
             }
             Some(Err(error)) => Err(Failure::failed("wgpu readback", error)),

@@ -24,6 +24,10 @@ impl Wgpu {
         let mut desc = ::wgpu::InstanceDescriptor::new_without_display_handle();
         desc.backends = ::wgpu::Backends::VULKAN;
         desc.flags = ::wgpu::InstanceFlags::empty();
+        if choice.mock {
+            // It claims no conformance at all; the flag only lists such adapters.
+            desc.flags |= ::wgpu::InstanceFlags::ALLOW_UNDERLYING_NONCOMPLIANT_ADAPTER;
+        }
         let instance = ::wgpu::Instance::new(desc);
         let adapter = if choice.mock { patched(&instance, choice)? } else { found(&instance, choice)? };
         let needed = ::wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES;
@@ -49,7 +53,8 @@ fn found(instance: &::wgpu::Instance, choice: &Choice) -> Outcome<::wgpu::Adapte
         .ok_or_else(|| Failure::Unsupported(format!("wgpu does not list \"{}\"", choice.name)))
 }
 
-/// The mock driver reports a maximum buffer size of zero, which wgpu would hold every buffer to.
+/// The mock driver reports limits below any real one's, such as a maximum buffer size of zero. wgpu holds every call to
+/// them, so they are raised to what WebGPU asks of an adapter.
 fn patched(instance: &::wgpu::Instance, choice: &Choice) -> Outcome<::wgpu::Adapter> {
     // SAFETY: the adapters are used only through this instance.
     unsafe {
@@ -60,7 +65,8 @@ fn patched(instance: &::wgpu::Instance, choice: &Choice) -> Outcome<::wgpu::Adap
         let Some(mut exposed) = exposed.into_iter().find(|exposed| exposed.info.name == choice.name) else {
             return Err(Failure::Unsupported(format!("wgpu does not list \"{}\"", choice.name)));
         };
-        exposed.capabilities.limits.max_buffer_size = 1 << 30;
+        let limits = std::mem::take(&mut exposed.capabilities.limits);
+        exposed.capabilities.limits = limits.or_better_values_from(&::wgpu::Limits::default());
         Ok(instance.create_adapter_from_hal(exposed))
     }
 }

@@ -114,7 +114,8 @@ impl<'g> RenderPass<'g> {
         let draws = made
             .chunks(TEXTURES_PER_DRAW as usize)
             .map(|views| {
-                let resources: Vec<_> = views.iter().map(|(_, view)| BindingResource::TextureView(view)).collect();
+                let resources: Vec<_> =
+                    views.iter().map(|(_, view)| BindingResource::TextureView(view)).collect();
                 Draw {
                     group: gpu.group(&program.groups[0], &resources),
                     vertices: [
