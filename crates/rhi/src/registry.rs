@@ -104,6 +104,15 @@ pub(crate) struct DynamicBinding {
     pub buffer: u32,
 }
 
+impl DynamicBinding {
+    /// Alignments are powers of two, so this needs no division.
+    #[inline]
+    pub(crate) fn is_aligned(&self, offset: u32) -> bool {
+        debug_assert!(self.alignment.is_power_of_two());
+        offset & self.alignment.wrapping_sub(1) == 0
+    }
+}
+
 /// A use of a tracked resource by a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TrackedBinding {

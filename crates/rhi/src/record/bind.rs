@@ -7,7 +7,7 @@ use crate::backend::{
 use crate::error::{Error, Result, invalid, state, unsupported};
 use crate::handle::BindGroup;
 use crate::plan::ResourceUse;
-use crate::registry::{PipelineInterface, Registry};
+use crate::registry::{BindGroupRecord, PipelineInterface, Registry};
 use crate::types::IndexFormat;
 
 /// State of one pass.
@@ -18,7 +18,7 @@ pub(super) struct Bindings<'p> {
     pub label: &'p str,
     pub state: BindState,
     pub dirty: Dirty,
-    groups: [Option<BindGroup>; MAX_GROUPS],
+    groups: [Option<(BindGroup, &'p BindGroupRecord)>; MAX_GROUPS],
     /// The layouts of the bound groups.
     layouts: [u64; MAX_GROUPS],
     immediates_end: u32,
@@ -99,6 +99,21 @@ impl<'p> Bindings<'p> {
         if self.mistake.is_some() {
             return;
         }
+        // What most draws do: move the one dynamic offset of the group that is bound.
+        if let Some(Some((current, record))) = self.groups.get(index as usize)
+            && *current == group
+            && let ([offset], [dynamic]) = (offsets, &record.dynamic[..])
+            && record.tracked.is_empty()
+            && u64::from(*offset) <= dynamic.most
+            && dynamic.is_aligned(*offset)
+        {
+            let bound = &mut self.state.groups[index as usize];
+            if bound.offsets[0] != *offset {
+                bound.offsets[0] = *offset;
+                self.dirty |= Dirty::group(index);
+            }
+            return;
+        }
         if let Err(error) = self.try_set_group(index, group, offsets) {
             self.fail(error);
         }
@@ -109,7 +124,7 @@ impl<'p> Bindings<'p> {
             let detail = format!("group {index} requested, {MAX_GROUPS} available");
             return Err(unsupported(self.what("set_bind_group"), "limit max_bind_groups", detail));
         };
-        let same = self.groups[index as usize] == Some(group);
+        let same = self.groups[index as usize].is_some_and(|(current, _)| current == group);
         if same && bound.offsets[..bound.offset_count as usize] == *offsets {
             return Ok(());
         }
@@ -122,7 +137,7 @@ impl<'p> Bindings<'p> {
             return Err(invalid(self.what("set_bind_group"), "offsets", expected, offsets.len()));
         }
         for (offset, dynamic) in offsets.iter().zip(&record.dynamic) {
-            if u64::from(*offset) > dynamic.most || !offset.is_multiple_of(dynamic.alignment) {
+            if u64::from(*offset) > dynamic.most || !dynamic.is_aligned(*offset) {
                 return Err(self.bad_offset(*offset, dynamic, &record.label));
             }
         }
@@ -135,9 +150,12 @@ impl<'p> Bindings<'p> {
         let bound = &mut self.state.groups[index as usize];
         bound.slot = group.slot();
         bound.offset_count = offsets.len() as u32;
-        bound.offsets[..offsets.len()].copy_from_slice(offsets);
+        // A call to copy a few bytes would cost more than the bytes.
+        for (bound, offset) in bound.offsets.iter_mut().zip(offsets) {
+            *bound = *offset;
+        }
         if !same {
-            self.groups[index as usize] = Some(group);
+            self.groups[index as usize] = Some((group, record));
             self.layouts[index as usize] = record.layout.to_bits();
             self.unchecked = true;
         }
@@ -220,19 +238,23 @@ impl<'p> Bindings<'p> {
         self.dirty |= Dirty::IMMEDIATES;
     }
 
-    /// Checks groups and immediates against the pipeline, when anything changed.
+    /// Whether groups and immediates were checked against the pipeline since either changed.
     #[inline]
+    pub(super) fn is_checked(&self) -> bool {
+        !self.unchecked
+    }
+
+    /// Checks groups and immediates against the pipeline. Immediates only grow in a pass, so they stay checked.
+    #[inline(never)]
     pub(super) fn check(&mut self, interface: &PipelineInterface, call: &str) -> Result<()> {
-        if self.unchecked {
-            self.check_groups(interface, call)?;
-            self.unchecked = false;
-        }
+        self.check_groups(interface, call)?;
         if self.immediates_end < interface.used_immediates {
             let expected =
                 format!("{} bytes of immediates, which the shader reads", interface.used_immediates);
             let found = format!("{} set", self.immediates_end);
             return Err(state(self.what(call), expected, found));
         }
+        self.unchecked = false;
         Ok(())
     }
 
@@ -253,8 +275,7 @@ impl<'p> Bindings<'p> {
                         .at(slot)
                         .map_or_else(String::new, |record| record.label.to_string())
                 };
-                let bound = self.groups[index].and_then(|group| self.registry.groups.get(group));
-                let found = bound.map_or_else(String::new, |group| {
+                let found = self.groups[index].map_or_else(String::new, |(_, group)| {
                     format!("\"{}\" of layout \"{}\"", group.label, name(group.layout.slot()))
                 });
                 let expected = format!("a bind group of layout \"{}\" at group {index}", name(layout.slot()));
@@ -268,6 +289,9 @@ impl<'p> Bindings<'p> {
     #[inline]
     pub(super) fn take_dirty(&mut self, interface: &PipelineInterface) -> Dirty {
         let mut dirty = self.dirty;
+        if dirty.is_empty() {
+            return dirty;
+        }
         let unused = Dirty::from_bits_retain(
             (!u32::from(interface.used_groups) << Dirty::GROUP0.bits().trailing_zeros())
                 & Dirty::GROUPS.bits(),
