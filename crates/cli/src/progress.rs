@@ -4,30 +4,19 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// One line that shows the current stage; it is gone when this is dropped.
+/// One stage of the work as a line; it is gone when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    pub fn new() -> Self {
-        let bar = ProgressBar::new(0);
-        bar.enable_steady_tick(Duration::from_millis(100));
-        Self(bar)
+    /// A stage of so many steps.
+    pub fn steps(stage: &'static str, steps: u64) -> Self {
+        Self::new(stage, steps, "{spinner} {msg:9} {wide_bar} {pos}/{len}")
     }
 
-    /// Begins a stage whose length is not known.
-    pub fn spin(&self, stage: &'static str) {
-        self.begin(stage, 0, "{spinner} {msg}");
-    }
-
-    /// Begins a stage of so many steps.
-    pub fn steps(&self, stage: &'static str, steps: u64) {
-        self.begin(stage, steps, "{spinner} {msg:9} {wide_bar} {pos}/{len}");
-    }
-
-    /// Begins a stage of so many bytes.
-    pub fn bytes(&self, stage: &'static str, bytes: u64) {
-        self.begin(stage, bytes, "{spinner} {msg:9} {wide_bar} {bytes}/{total_bytes}");
+    /// A stage of so many bytes.
+    pub fn bytes(stage: &'static str, bytes: u64) -> Self {
+        Self::new(stage, bytes, "{spinner} {msg:9} {wide_bar} {bytes}/{total_bytes}")
     }
 
     /// Steps or bytes are done.
@@ -35,13 +24,11 @@ impl Progress {
         self.0.inc(done);
     }
 
-    fn begin(&self, stage: &'static str, length: u64, template: &str) {
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            self.0.set_style(style);
-        }
-        self.0.set_length(length);
-        self.0.set_position(0);
-        self.0.set_message(stage);
+    fn new(stage: &'static str, length: u64, template: &str) -> Self {
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::new(length).with_style(style).with_message(stage);
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self(bar)
     }
 }
 
@@ -49,4 +36,10 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }
+}
+
+/// Runs a stage whose length is not known.
+pub(crate) fn during<T>(stage: &'static str, work: impl FnOnce() -> T) -> T {
+    let _progress = Progress::new(stage, 0, "{spinner} {msg}");
+    work()
 }

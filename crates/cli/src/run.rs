@@ -7,8 +7,8 @@ use crate::args::Args;
 use crate::error::{DemoError, one_line};
 use crate::output::OutputFile;
 use crate::picture::{encode_png, fingerprint};
-use crate::progress::Progress;
-use crate::renderer::{PREFERRED_FEATURES, REQUIRED_FEATURES, Renderer};
+use crate::progress::{Progress, during};
+use crate::renderer::{self, PREFERRED_FEATURES, REQUIRED_FEATURES, Renderer};
 use crate::scene::{Scene, SceneOptions};
 use crate::summary::{Summary, Times};
 
@@ -24,13 +24,10 @@ pub fn run(args: &Args) -> Result<String, DemoError> {
         return Err(DemoError::io("write", picture_file.path(), both));
     }
 
-    let progress = Progress::new();
-    progress.spin("loading");
-    let scene = load(args)?;
-    progress.spin("opening the GPU");
-    let mut device = open(args)?;
+    let scene = during("loading", || load(args))?;
+    let mut device = during("opening the GPU", || open(args))?;
     let messages = device.backend().messages();
-    let rendered = render(args, &mut device, &scene, &progress)?;
+    let rendered = render(args, &mut device, &scene)?;
     // Teardown is validated too.
     drop(device);
     if args.validate && messages.count() > 0 {
@@ -42,8 +39,7 @@ pub fn run(args: &Args) -> Result<String, DemoError> {
         )));
     }
 
-    progress.spin("writing");
-    let png = encode_png(args.size, &rendered.pixels)
+    let png = during("encoding", || encode_png(args.size, &rendered.pixels))
         .map_err(|what| DemoError::Encode { path: picture_file.path().to_path_buf(), what })?;
     let mut summary = rendered.summary;
     summary.line("picture", format!("{}  fnv1a {:016x}", args.out.display(), fingerprint(&rendered.pixels)));
@@ -79,25 +75,22 @@ struct Rendered {
     summary: Summary,
 }
 
-fn render(
-    args: &Args,
-    device: &mut Device,
-    scene: &Scene,
-    progress: &Progress,
-) -> Result<Rendered, DemoError> {
-    progress.bytes("uploading", Renderer::<purlin::vulkan::Vulkan>::upload_bytes(scene));
+fn render(args: &Args, device: &mut Device, scene: &Scene) -> Result<Rendered, DemoError> {
+    let progress = Progress::bytes("uploading", renderer::upload_bytes(scene));
     let mut renderer = Renderer::new(device, scene, args.size, &mut |bytes| progress.advance(bytes))?;
+    drop(progress);
     if let Some(timestamps) = device.capability::<TimestampQuery>() {
         device.enable_timings(timestamps, true);
     }
 
-    progress.steps("rendering", u64::from(args.frames));
+    let progress = Progress::steps("rendering", u64::from(args.frames));
     let mut times = Times::default();
     for _ in 0..args.frames {
         let frame = renderer.render(device)?;
         times.frame(&frame.stats, device.pass_times()?);
         progress.advance(1);
     }
+    drop(progress);
     renderer.finish(device)?;
     times.passes(device.pass_times()?);
 

@@ -1,7 +1,7 @@
 //! The renderer: what lives from frame to frame, and the life of one frame.
 //!
 //! [`Renderer::new`] uploads the scene and creates every pipeline; nothing of that happens later. A frame is then the
-//! small data of the frame, one graph (see [`frame`]), and a submission. It creates nothing and allocates nothing once
+//! small data of the frame, one graph (see `frame.rs`), and a submission. It creates nothing and allocates nothing once
 //! warm, on any backend: the renderer is generic over it.
 
 mod frame;
@@ -127,6 +127,11 @@ impl View {
     }
 }
 
+/// About how many bytes [`Renderer::new`] uploads for a scene.
+pub fn upload_bytes(scene: &Scene) -> u64 {
+    Models::upload_bytes(scene)
+}
+
 impl<B: Backend> Renderer<B> {
     /// Uploads a scene and creates everything that its frames need. `uploaded` is told the bytes of each write.
     ///
@@ -173,11 +178,6 @@ impl<B: Backend> Renderer<B> {
         })
     }
 
-    /// About how many bytes [`Renderer::new`] uploads for a scene.
-    pub fn upload_bytes(scene: &Scene) -> u64 {
-        Models::upload_bytes(scene)
-    }
-
     /// The graph's switches: the reference modes must give the same picture.
     pub fn options(&mut self) -> &mut GraphOptions {
         self.arena.options()
@@ -198,7 +198,7 @@ impl<B: Backend> Renderer<B> {
         self.size.width as usize * self.size.height as usize * 4
     }
 
-    /// Renders a frame. Waits for the GPU only when it is [`FRAMES_AHEAD`] frames behind.
+    /// Renders a frame. Waits for the GPU only when it is two frames behind.
     ///
     /// # Errors
     /// What the device or the graph says.
