@@ -1,7 +1,7 @@
 //! Lowering of the planner's dependencies, bit by bit.
 
 use ash::vk;
-use purlin_rhi::plan::{Access, BarrierBatch, Layout, Scope, Stages};
+use purlin_rhi::plan::{Access, BarrierBatch, Layout, MemoryBarrier, Scope, Stages, TextureBarrier};
 use smallvec::SmallVec;
 
 use crate::convert;
@@ -98,53 +98,58 @@ pub(crate) fn image_layout(layout: Layout, aspects: vk::ImageAspectFlags) -> vk:
     }
 }
 
+fn memory_barrier(barrier: &MemoryBarrier) -> vk::MemoryBarrier2<'static> {
+    let (src_stages, src_access) = scope(barrier.src);
+    let (dst_stages, dst_access) = scope(barrier.dst);
+    vk::MemoryBarrier2::default()
+        .src_stage_mask(src_stages)
+        .src_access_mask(src_access)
+        .dst_stage_mask(dst_stages)
+        .dst_access_mask(dst_access)
+}
+
+fn image_barrier(backend: &Vulkan, barrier: &TextureBarrier) -> vk::ImageMemoryBarrier2<'static> {
+    let (src_stages, src_access) = scope(barrier.src);
+    let (dst_stages, dst_access) = scope(barrier.dst);
+    let aspects = convert::aspects(barrier.range.aspects);
+    vk::ImageMemoryBarrier2::default()
+        .src_stage_mask(src_stages)
+        .src_access_mask(src_access)
+        .dst_stage_mask(dst_stages)
+        .dst_access_mask(dst_access)
+        .old_layout(image_layout(barrier.old, aspects))
+        .new_layout(image_layout(barrier.new, aspects))
+        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .image(backend.textures.get(barrier.texture).raw)
+        .subresource_range(vk::ImageSubresourceRange {
+            aspect_mask: aspects,
+            base_mip_level: barrier.range.base_mip,
+            level_count: barrier.range.mips,
+            base_array_layer: barrier.range.base_layer,
+            layer_count: barrier.range.layers,
+        })
+}
+
 /// Emits a batch as one native call.
 pub(crate) fn emit(backend: &Vulkan, buffer: vk::CommandBuffer, batch: BarrierBatch<'_>) {
-    if batch.is_empty() {
-        return;
+    let send = |memory: &[vk::MemoryBarrier2<'_>], images: &[vk::ImageMemoryBarrier2<'_>]| {
+        let info = vk::DependencyInfo::default().memory_barriers(memory).image_memory_barriers(images);
+        // SAFETY: the command buffer is recording, outside a pass; textures are live and ranges exact.
+        unsafe { backend.raw.cmd_pipeline_barrier2(buffer, &info) };
+    };
+    match (batch.memory, batch.textures) {
+        ([], []) => {}
+        // Nearly every batch is one barrier, and needs no list.
+        ([memory], []) => send(&[memory_barrier(memory)], &[]),
+        ([], [texture]) => send(&[], &[image_barrier(backend, texture)]),
+        (memory, textures) => {
+            let memory: SmallVec<[vk::MemoryBarrier2<'_>; 8]> = memory.iter().map(memory_barrier).collect();
+            let images: SmallVec<[vk::ImageMemoryBarrier2<'_>; 8]> =
+                textures.iter().map(|barrier| image_barrier(backend, barrier)).collect();
+            send(&memory, &images);
+        }
     }
-    let memory: SmallVec<[vk::MemoryBarrier2<'_>; 8]> = batch
-        .memory
-        .iter()
-        .map(|barrier| {
-            let (src_stages, src_access) = scope(barrier.src);
-            let (dst_stages, dst_access) = scope(barrier.dst);
-            vk::MemoryBarrier2::default()
-                .src_stage_mask(src_stages)
-                .src_access_mask(src_access)
-                .dst_stage_mask(dst_stages)
-                .dst_access_mask(dst_access)
-        })
-        .collect();
-    let images: SmallVec<[vk::ImageMemoryBarrier2<'_>; 8]> = batch
-        .textures
-        .iter()
-        .map(|barrier| {
-            let (src_stages, src_access) = scope(barrier.src);
-            let (dst_stages, dst_access) = scope(barrier.dst);
-            let aspects = convert::aspects(barrier.range.aspects);
-            vk::ImageMemoryBarrier2::default()
-                .src_stage_mask(src_stages)
-                .src_access_mask(src_access)
-                .dst_stage_mask(dst_stages)
-                .dst_access_mask(dst_access)
-                .old_layout(image_layout(barrier.old, aspects))
-                .new_layout(image_layout(barrier.new, aspects))
-                .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                .image(backend.textures.get(barrier.texture).raw)
-                .subresource_range(vk::ImageSubresourceRange {
-                    aspect_mask: aspects,
-                    base_mip_level: barrier.range.base_mip,
-                    level_count: barrier.range.mips,
-                    base_array_layer: barrier.range.base_layer,
-                    layer_count: barrier.range.layers,
-                })
-        })
-        .collect();
-    let info = vk::DependencyInfo::default().memory_barriers(&memory).image_memory_barriers(&images);
-    // SAFETY: the command buffer is recording, outside a pass; textures are live and ranges exact.
-    unsafe { backend.raw.cmd_pipeline_barrier2(buffer, &info) };
 }
 
 #[cfg(test)]

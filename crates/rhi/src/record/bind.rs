@@ -15,8 +15,12 @@ use crate::types::IndexFormat;
 pub(super) struct Bindings<'p> {
     pub registry: &'p Registry,
     pub declared: &'p [ResourceUse],
+    /// Where the last declaration was found.
+    declared_near: usize,
     pub label: &'p str,
-    pub state: BindState,
+    /// Kept from pass to pass: a kilobyte that is neither built nor moved. What says whether a part of it counts, such
+    /// as `groups` here, starts afresh.
+    pub state: &'p mut BindState,
     pub dirty: Dirty,
     groups: [Option<(BindGroup, &'p BindGroupRecord)>; MAX_GROUPS],
     /// The layouts of the bound groups.
@@ -31,28 +35,46 @@ pub(super) struct Bindings<'p> {
 
 const NO_LAYOUT: u32 = u32::MAX;
 
+/// State of nothing, for the first pass.
+pub(super) fn blank() -> BindState {
+    let group = BoundGroup { slot: 0, offset_count: 0, offsets: [0; MAX_DYNAMIC_OFFSETS] };
+    BindState {
+        pipeline: 0,
+        layout: NO_LAYOUT,
+        groups: [group; MAX_GROUPS],
+        vertex_buffers: [BoundBuffer::default(); MAX_VERTEX_BUFFERS],
+        dirty_vertex_buffers: 0,
+        index_buffer: BoundBuffer::default(),
+        index_format: IndexFormat::Uint16,
+        viewport: [0.0; 6],
+        scissor: [0; 4],
+        blend_constant: [0.0; 4],
+        stencil_reference: 0,
+        immediates: [0; MAX_IMMEDIATES],
+        dirty_immediates: (0, 0),
+    }
+}
+
 impl<'p> Bindings<'p> {
-    pub(super) fn new(registry: &'p Registry, declared: &'p [ResourceUse], label: &'p str) -> Self {
-        let group = BoundGroup { slot: 0, offset_count: 0, offsets: [0; MAX_DYNAMIC_OFFSETS] };
+    #[inline]
+    pub(super) fn new(
+        registry: &'p Registry,
+        state: &'p mut BindState,
+        declared: &'p [ResourceUse],
+        label: &'p str,
+    ) -> Self {
+        state.layout = NO_LAYOUT;
+        state.dirty_vertex_buffers = 0;
+        state.blend_constant = [0.0; 4];
+        state.stencil_reference = 0;
+        state.immediates = [0; MAX_IMMEDIATES];
+        state.dirty_immediates = (0, 0);
         Self {
             registry,
             declared,
+            declared_near: 0,
             label,
-            state: BindState {
-                pipeline: 0,
-                layout: NO_LAYOUT,
-                groups: [group; MAX_GROUPS],
-                vertex_buffers: [BoundBuffer::default(); MAX_VERTEX_BUFFERS],
-                dirty_vertex_buffers: 0,
-                index_buffer: BoundBuffer::default(),
-                index_format: IndexFormat::Uint16,
-                viewport: [0.0; 6],
-                scissor: [0; 4],
-                blend_constant: [0.0; 4],
-                stencil_reference: 0,
-                immediates: [0; MAX_IMMEDIATES],
-                dirty_immediates: (0, 0),
-            },
+            state,
             dirty: Dirty::empty(),
             groups: [None; MAX_GROUPS],
             layouts: [0; MAX_GROUPS],
@@ -182,13 +204,13 @@ impl<'p> Bindings<'p> {
     }
 
     /// Every tracked resource of a group must be among the pass's declared uses.
-    fn check_tracked(&self, record: &crate::registry::BindGroupRecord, offsets: &[u32]) -> Result<()> {
+    fn check_tracked(&mut self, record: &BindGroupRecord, offsets: &[u32]) -> Result<()> {
         for tracked in &record.tracked {
             let mut wanted = tracked.usage;
             if let (Some(index), ResourceUse::Buffer { offset, .. }) = (tracked.dynamic, &mut wanted) {
                 *offset += u64::from(offsets[usize::from(index)]);
             }
-            if !super::declared::is_declared(self.declared, &wanted) {
+            if !super::declared::is_declared_near(self.declared, &wanted, &mut self.declared_near) {
                 let what = self.what(&format!("set_bind_group of \"{}\"", record.label));
                 let expected = format!("binding {} declared by the pass as {wanted:?}", tracked.binding);
                 return Err(invalid(what, "uses", expected, "no such declaration"));

@@ -1,6 +1,6 @@
 //! Compute passes.
 
-use crate::backend::{Backend, Dispatch, Encoder};
+use crate::backend::{Backend, BindState, Dispatch, Encoder};
 use crate::error::{Error, Result, invalid, state, unsupported};
 use crate::handle::{BindGroup, ComputePipeline};
 use crate::plan::{Access, BarrierBatch, BufferUse, MemoryBarrier, ResourceUse, Scope, Stages};
@@ -24,13 +24,14 @@ impl<'p, B: Backend> ComputePass<'p, B> {
         registry: &'p Registry,
         backend: &'p B,
         encoder: &'p mut B::Encoder,
+        state: &'p mut BindState,
         declared: &'p [ResourceUse],
         label: &'p str,
     ) -> Self {
         Self {
             backend,
             encoder,
-            bindings: Bindings::new(registry, declared, label),
+            bindings: Bindings::new(registry, state, declared, label),
             pipeline: None,
             labels: 0,
         }
@@ -121,7 +122,7 @@ impl<'p, B: Backend> ComputePass<'p, B> {
         self.bindings.count += 1;
         if let Some(dispatch) = dispatch {
             let dirty = self.bindings.take_dirty(&record.interface);
-            self.encoder.dispatch(self.backend, dirty, &self.bindings.state, dispatch);
+            self.encoder.dispatch(self.backend, dirty, self.bindings.state, dispatch);
         }
     }
 

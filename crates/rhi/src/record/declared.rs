@@ -160,8 +160,28 @@ pub(crate) fn plan_error(registry: &Registry, list: &PassList, error: PlanError,
 
 /// Whether a pass declared a use that covers `wanted`.
 pub(crate) fn is_declared(declared: &[ResourceUse], wanted: &ResourceUse) -> bool {
-    let covers = |have: Scope, want: Scope| have.contains(want);
-    declared.iter().any(|have| match (have, wanted) {
+    declared.iter().any(|have| covers(have, wanted))
+}
+
+/// How far back of the last find the next search begins: groups and declarations list the same things, but seldom in
+/// quite the same order.
+const SLACK: usize = 8;
+
+/// The same for many questions in a row, where each begins near the answer of the one before: a pass of thousands of
+/// uses would otherwise be searched from its beginning for each.
+pub(super) fn is_declared_near(declared: &[ResourceUse], wanted: &ResourceUse, near: &mut usize) -> bool {
+    let (before, after) = declared.split_at((*near).saturating_sub(SLACK).min(declared.len()));
+    let find = |part: &[ResourceUse]| part.iter().position(|have| covers(have, wanted));
+    let found = find(after).map(|index| index + before.len()).or_else(|| find(before));
+    *near = found.unwrap_or(*near);
+    found.is_some()
+}
+
+/// Whether one use covers another: the same resource, all of the range, every stage and access, the same layout.
+#[inline]
+fn covers(have: &ResourceUse, wanted: &ResourceUse) -> bool {
+    let scope = |have: Scope, wanted: Scope| have.contains(wanted);
+    match (have, wanted) {
         (
             ResourceUse::Buffer { buffer: a, offset: a0, size: an, usage: au },
             ResourceUse::Buffer { buffer: b, offset: b0, size: bn, usage: bu },
@@ -169,7 +189,7 @@ pub(crate) fn is_declared(declared: &[ResourceUse], wanted: &ResourceUse) -> boo
             a == b
                 && a0 <= b0
                 && b0.saturating_add(*bn) <= a0.saturating_add(*an)
-                && covers(au.scope(), bu.scope())
+                && (au == bu || scope(au.scope(), bu.scope()))
         }
         (
             ResourceUse::Texture { texture: a, range: ar, usage: au },
@@ -178,8 +198,8 @@ pub(crate) fn is_declared(declared: &[ResourceUse], wanted: &ResourceUse) -> boo
             a == b
                 && ar.contains(br)
                 && au.layout(ar.aspects) == bu.layout(br.aspects)
-                && covers(au.scope(), bu.scope())
+                && (au == bu || scope(au.scope(), bu.scope()))
         }
         _ => false,
-    })
+    }
 }

@@ -12,7 +12,7 @@ pub(crate) mod declared;
 mod render;
 mod transfer;
 
-use crate::backend::{Backend, Encoder};
+use crate::backend::{Backend, BindState, Encoder};
 use crate::desc::{BufferSlice, TexelLayout, TexturePlace};
 use crate::device::{Device, SubmissionToken};
 use crate::error::{Error, Result, invalid, named, state};
@@ -33,12 +33,18 @@ pub use transfer::TransferPass;
 pub(crate) struct Scratch<B: Backend> {
     pub passes: PassList,
     pub plan: Plan,
+    pub state: BindState,
     pub encoders: Vec<B::Encoder>,
 }
 
 impl<B: Backend> Default for Scratch<B> {
     fn default() -> Self {
-        Self { passes: PassList::default(), plan: Plan::default(), encoders: Vec::new() }
+        Self {
+            passes: PassList::default(),
+            plan: Plan::default(),
+            state: bind::blank(),
+            encoders: Vec::new(),
+        }
     }
 }
 
@@ -56,7 +62,7 @@ pub struct ComputePassDesc<'a> {
 #[must_use]
 pub struct PassEnd(Result<()>);
 
-/// Records one submission. See the [module](self).
+/// Records one submission.
 #[derive(Debug)]
 pub struct Recorder<'d, B: Backend> {
     device: &'d mut Device<B>,
@@ -241,8 +247,15 @@ impl<B: Backend> Recorder<'_, B> {
             encoder.write_timestamp(&device.backend, set, index);
         }
         encoder.begin_render_pass(&device.backend, &resolved.native(desc.label));
-        let pass =
-            RenderPass::new(&device.registry, &device.backend, encoder, declared, desc.label, resolved);
+        let pass = RenderPass::new(
+            &device.registry,
+            &device.backend,
+            encoder,
+            &mut device.scratch.state,
+            declared,
+            desc.label,
+            resolved,
+        );
         let PassEnd(result) = body(pass);
         encoder.end_render_pass(&device.backend);
         if let Some((set, index)) = times {
@@ -310,7 +323,14 @@ impl<B: Backend> Recorder<'_, B> {
             encoder.write_timestamp(&device.backend, set, index);
         }
         encoder.begin_compute_pass(&device.backend, label);
-        let pass = ComputePass::new(&device.registry, &device.backend, encoder, declared, label);
+        let pass = ComputePass::new(
+            &device.registry,
+            &device.backend,
+            encoder,
+            &mut device.scratch.state,
+            declared,
+            label,
+        );
         let PassEnd(result) = body(pass);
         encoder.end_compute_pass(&device.backend);
         if let Some((set, index)) = times {

@@ -1,6 +1,6 @@
 //! Raster passes: state, draws, and the checks that each draw needs and no more.
 
-use crate::backend::{Backend, BoundBuffer, Dirty, Draw, Encoder, MAX_VERTEX_BUFFERS};
+use crate::backend::{Backend, BindState, BoundBuffer, Dirty, Draw, Encoder, MAX_VERTEX_BUFFERS};
 use crate::caps::Features;
 use crate::desc::BufferSlice;
 use crate::error::{Error, Result, invalid, state, unsupported};
@@ -40,11 +40,12 @@ impl<'p, B: Backend> RenderPass<'p, B> {
         registry: &'p Registry,
         backend: &'p B,
         encoder: &'p mut B::Encoder,
+        state: &'p mut BindState,
         declared: &'p [ResourceUse],
         label: &'p str,
         target: &'p ResolvedPass,
     ) -> Self {
-        let mut bindings = Bindings::new(registry, declared, label);
+        let mut bindings = Bindings::new(registry, state, declared, label);
         let (width, height) = target.extent;
         bindings.state.viewport = [0.0, 0.0, width as f32, height as f32, 0.0, 1.0];
         bindings.state.scissor = [0, 0, width, height];
@@ -194,7 +195,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
         match self.checked_slice(slice, BufferUsages::INDEX, BufferUse::Index, alignment, "set_index_buffer")
         {
             Ok(bound) => {
-                let state = &mut self.bindings.state;
+                let state = &mut *self.bindings.state;
                 let current = state.index_buffer;
                 let same = self.index_bound
                     && state.index_format == format
@@ -437,7 +438,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
             return;
         }
         let dirty = self.bindings.take_dirty(&record.interface);
-        self.encoder.draw(self.backend, dirty, &self.bindings.state, draw);
+        self.encoder.draw(self.backend, dirty, self.bindings.state, draw);
         self.bindings.state.dirty_vertex_buffers = 0;
     }
 
