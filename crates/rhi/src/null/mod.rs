@@ -61,7 +61,7 @@ use control::Shared;
 use memory::{Memory, TextureMemory, ViewMemory, bytes, get, get_mut, put};
 use tables::{CHECK, Info, Tables};
 
-/// A device without a GPU. See the [module](self).
+/// A device without a GPU.
 #[derive(Debug)]
 pub struct Null {
     config: NullConfig,

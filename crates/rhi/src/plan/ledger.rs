@@ -36,7 +36,7 @@ impl TextureState {
     }
 }
 
-/// What the device knows of its resources' states. See the [module](self).
+/// What the device knows of its resources' states.
 #[derive(Debug, Default)]
 pub struct Ledger {
     buffers: Vec<Record>,

@@ -7,7 +7,7 @@ use super::access::{ResourceUse, TextureRange};
 use super::extent::Resource;
 use crate::handle::Texture;
 
-/// A list of passes. See the [module](self).
+/// A list of passes.
 ///
 /// ```ignore
 /// passes.begin();

@@ -111,7 +111,7 @@ pub(super) struct Resolved {
     pub effect: Effect,
 }
 
-/// Plans passes against a ledger. One planner belongs to one ledger. See the [module](self).
+/// Plans passes against a ledger. One planner belongs to one ledger.
 ///
 /// ```ignore
 /// planner.plan(&ledger, &passes, &mut plan)?;      // as often as needed, before one commit
