@@ -40,6 +40,9 @@ pub struct Args {
     /// Write the frame's report to this HTML file
     #[arg(long, value_name = "FILE.html", default_value = "target/demo/report.html")]
     pub report: PathBuf,
+    /// Compare the picture with this PNG file and fail when they differ visibly (below 40 dB)
+    #[arg(long, value_name = "FILE.png")]
+    pub compare: Option<PathBuf>,
 }
 
 /// Why the program ends before it starts: what to print, and where.

@@ -64,6 +64,14 @@ pub enum DemoError {
         /// What the encoder said.
         what: String,
     },
+    /// The picture is not the one that it was compared with.
+    #[error("the picture differs from '{}': {difference}", path.display())]
+    Differs {
+        /// The file that it was compared with.
+        path: PathBuf,
+        /// How far the two are apart.
+        difference: String,
+    },
     /// No adapter fits what was asked for.
     #[error("{0}")]
     Adapter(String),

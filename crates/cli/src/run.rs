@@ -1,12 +1,14 @@
 //! The program: arguments in; a picture, a report and a table out.
 
+use std::path::Path;
+
 use purlin::rhi::{AdapterSelector, TimestampQuery};
 use purlin::{Device, DeviceRequest, Validation};
 
 use crate::args::Args;
 use crate::error::{DemoError, one_line};
 use crate::output::OutputFile;
-use crate::picture::{encode_png, fingerprint};
+use crate::picture::{Difference, SAME, decode_png, encode_png, fingerprint};
 use crate::progress::{Progress, during};
 use crate::renderer::{self, PREFERRED_FEATURES, REQUIRED_FEATURES, Renderer};
 use crate::scene::{Scene, SceneOptions};
@@ -23,6 +25,8 @@ pub fn run(args: &Args) -> Result<String, DemoError> {
         let both = std::io::Error::other("the picture and the report cannot be one file");
         return Err(DemoError::io("write", picture_file.path(), both));
     }
+
+    let reference = args.compare.as_deref().map(|path| reference(path, args)).transpose()?;
 
     let scene = during("loading", || load(args))?;
     let mut device = during("opening the GPU", || open(args))?;
@@ -43,10 +47,23 @@ pub fn run(args: &Args) -> Result<String, DemoError> {
         .map_err(|what| DemoError::Encode { path: picture_file.path().to_path_buf(), what })?;
     let mut summary = rendered.summary;
     summary.line("picture", format!("{}  fnv1a {:016x}", args.out.display(), fingerprint(&rendered.pixels)));
+    if let (Some(path), Some(reference)) = (&args.compare, reference) {
+        let difference = Difference::of(&rendered.pixels, &reference);
+        if difference.psnr < SAME {
+            return Err(DemoError::Differs { path: path.clone(), difference: difference.to_string() });
+        }
+        summary.line("compared", format!("{}: {difference}", path.display()));
+    }
     summary.line("report", args.report.display());
     picture_file.commit(&png)?;
     report_file.commit(rendered.report.as_bytes())?;
     Ok(summary.to_string())
+}
+
+fn reference(path: &Path, args: &Args) -> Result<Vec<u8>, DemoError> {
+    let file = std::fs::read(path).map_err(|error| DemoError::io("read", path, error))?;
+    decode_png(&file, args.size)
+        .map_err(|what| DemoError::io("compare with", path, std::io::Error::other(what)))
 }
 
 fn load(args: &Args) -> Result<Scene, DemoError> {

@@ -55,6 +55,17 @@ fn missing_and_broken_models() {
 }
 
 #[test]
+fn bad_references() {
+    let folder = TempDir::new("references");
+    refused(&folder, &["--compare", "missing.png"], "cannot read 'missing.png'");
+    folder.file("text.png", b"this is no picture");
+    refused(&folder, &["--compare", "text.png"], "cannot compare with 'text.png'");
+    let png = purlin_cli::picture::encode_png(Size { width: 1, height: 1 }, &[0; 4]).expect("a PNG");
+    folder.file("small.png", &png);
+    refused(&folder, &["--compare", "small.png"], "it is 1x1, the picture is 32x32");
+}
+
+#[test]
 fn unsupported_models() {
     let folder = TempDir::new("unsupported");
     let extension = r#"{"asset": {"version": "2.0"},

@@ -4,7 +4,7 @@ mod common;
 
 use std::process::Stdio;
 
-use common::{Picture, TempDir, demo, gpu, validated};
+use common::{Picture, TempDir, demo, gpu, refusal, validated};
 use purlin_cli::args::Size;
 
 #[test]
@@ -51,6 +51,32 @@ fn it_writes_a_picture_and_a_report_and_prints_a_table() {
     assert!(table.contains(&format!("fnv1a {fingerprint:016x}")), "{table}");
     let names: Vec<_> = std::fs::read_dir(&outputs).expect("a folder").collect();
     assert_eq!(names.len(), 2, "no temporary file is left");
+}
+
+#[test]
+fn a_picture_is_compared_on_request() {
+    if gpu("compare").is_none() {
+        return;
+    }
+    let folder = TempDir::new("compare");
+    let run = |more: &[&str]| {
+        let mut command = demo(&folder);
+        command.args(["--size", "96x54", "--frames", "1"]).args(more);
+        command.output().expect("the demo runs")
+    };
+    assert!(run(&["--out", "reference.png"]).status.success());
+    let same = run(&["--compare", "reference.png"]);
+    assert!(same.status.success(), "{}", String::from_utf8_lossy(&same.stderr));
+    assert!(String::from_utf8_lossy(&same.stdout).contains("reference.png: inf dB"));
+
+    let reference = folder.path().join("reference.png");
+    let mut other = Picture::load(&reference);
+    other.pixels.chunks_exact_mut(4).for_each(|pixel| pixel[0] = pixel[0].saturating_add(40));
+    let png = purlin_cli::picture::encode_png(other.size, &other.pixels).expect("a PNG");
+    std::fs::write(&reference, png).expect("written");
+    let line = refusal(&run(&["--compare", "reference.png", "--out", "second.png"]));
+    assert!(line.contains("differs from 'reference.png'"), "{line}");
+    assert!(!folder.path().join("second.png").exists());
 }
 
 #[test]
