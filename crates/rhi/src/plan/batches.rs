@@ -173,6 +173,40 @@ impl Plan {
         }
     }
 
+    /// Appends batches that [`copy_since`](Self::copy_since) took from a plan.
+    pub(super) fn append(&mut self, memory: &[MemoryBarrier], textures: &[TextureBarrier], ends: &[Mark]) {
+        let start = self.mark();
+        self.memory.extend_from_slice(memory);
+        self.textures.extend_from_slice(textures);
+        self.ends.extend(ends.iter().map(|end| Mark {
+            memory: start.memory + end.memory,
+            textures: start.textures + end.textures,
+            reasons: start.reasons,
+            batches: start.batches + end.batches,
+        }));
+    }
+
+    /// Copies the batches since the mark, counted from it.
+    pub(super) fn copy_since(
+        &self,
+        mark: Mark,
+        memory: &mut Vec<MemoryBarrier>,
+        textures: &mut Vec<TextureBarrier>,
+        ends: &mut Vec<Mark>,
+    ) {
+        memory.clear();
+        memory.extend_from_slice(&self.memory[mark.memory..]);
+        textures.clear();
+        textures.extend_from_slice(&self.textures[mark.textures..]);
+        ends.clear();
+        ends.extend(self.ends[mark.batches..].iter().map(|end| Mark {
+            memory: end.memory - mark.memory,
+            textures: end.textures - mark.textures,
+            reasons: 0,
+            batches: end.batches - mark.batches,
+        }));
+    }
+
     /// Takes back all that was planned since the mark.
     pub(super) fn truncate(&mut self, mark: Mark) {
         self.memory.truncate(mark.memory);

@@ -25,6 +25,7 @@ mod batches;
 mod extent;
 mod fine;
 mod ledger;
+mod memo;
 mod overlay;
 mod pairs;
 mod passes;

@@ -88,6 +88,12 @@ impl Overlay {
         (cell.epoch == self.epoch).then_some(cell.entry)
     }
 
+    /// The entries that the call has touched, always in the same order.
+    pub(super) fn touched(&mut self) -> impl Iterator<Item = &mut Entry> {
+        let call = self.call;
+        self.entries[..self.used].iter_mut().filter(move |entry| entry.call == call)
+    }
+
     /// Begins a call, which can be taken back.
     pub(super) fn begin_call(&mut self) {
         self.call += 1;

@@ -17,7 +17,7 @@ use crate::handle::Texture;
 /// let draw = passes.end_pass();
 /// planner.plan(&ledger, &passes, &mut plan)?;
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct PassList {
     uses: Vec<ResourceUse>,
     discards: Vec<(Texture, TextureRange)>,
@@ -25,7 +25,7 @@ pub struct PassList {
     ends: Vec<Ends>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Ends {
     uses: usize,
     discards: usize,
@@ -118,6 +118,14 @@ impl PassList {
     /// The pass that a use belongs to.
     pub(super) fn pass_of(&self, usage: usize) -> usize {
         self.ends.partition_point(|end| end.uses <= usage)
+    }
+
+    /// Becomes a copy of `other`, keeping the allocations.
+    pub(super) fn copy_from(&mut self, other: &PassList) {
+        self.uses.clone_from(&other.uses);
+        self.discards.clone_from(&other.discards);
+        self.aliases.clone_from(&other.aliases);
+        self.ends.clone_from(&other.ends);
     }
 
     /// All uses of all passes.

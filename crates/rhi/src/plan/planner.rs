@@ -21,6 +21,8 @@
 //!   layout change of its range.
 //! - In one pass, overlapping uses must all read in one layout or all be storage writes; their scopes unite.
 //!
+//! A call with the passes and the states of a recent one is not planned again: see [`super::memo`].
+//!
 //! **Atomicity.** A call that fails leaves the copies, the ledger and the plan as they were. Nothing reaches the ledger
 //! before [`Planner::commit`].
 
@@ -28,6 +30,7 @@ use super::access::{Effect, Layout, ResourceUse, Scope};
 use super::batches::Plan;
 use super::extent::{Part, Resource};
 use super::ledger::Ledger;
+use super::memo::{self, Memos};
 use super::overlay::{NONE, Overlay};
 use super::pairs::Pairs;
 use super::passes::PassList;
@@ -131,6 +134,7 @@ pub struct Planner {
     uses: Vec<Resolved>,
     /// The serial of the next use; serials tell the uses of all calls apart until commit or discard.
     serial: u32,
+    memos: Memos,
 }
 
 /// What the steps of one pass work on.
@@ -179,7 +183,22 @@ impl Planner {
         self.overlay.begin_call();
         // Serial zero marks nothing.
         self.serial = self.serial.max(1);
-        let result = self.resolve(ledger, passes).and_then(|()| self.walk(passes, plan));
+        let remember =
+            self.mode == HazardMode::Fine && !plan.wants_reasons() && passes.uses().len() >= memo::LEAST_USES;
+        if remember && self.memos.apply(ledger, &mut self.overlay, passes, plan) {
+            self.serial += passes.uses().len() as u32;
+            return Ok(());
+        }
+        let mut result = self.resolve(ledger, passes);
+        if result.is_ok() {
+            if remember {
+                self.memos.begin(&mut self.overlay, passes);
+            }
+            result = self.walk(passes, plan);
+            if remember {
+                self.memos.end(&mut self.overlay, plan, mark, result.is_ok());
+            }
+        }
         self.serial += passes.uses().len() as u32;
         if result.is_err() {
             self.overlay.roll_back();

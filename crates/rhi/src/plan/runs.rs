@@ -82,6 +82,12 @@ impl Runs {
         self.runs.extend_from_slice(&other.runs);
     }
 
+    /// Whether every cell is in the same state as in `other`.
+    pub(super) fn same_states(&self, other: &Runs) -> bool {
+        self.runs.len() == other.runs.len()
+            && self.runs.iter().zip(&other.runs).all(|(a, b)| a.end == b.end && a.state == b.state)
+    }
+
     /// The runs, in order.
     pub(super) fn all(&self) -> &[Run] {
         &self.runs

@@ -379,3 +379,67 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    /// Frames that repeat are planned from memory; the barriers and the states are those of planning anew.
+    #[test]
+    fn remembered_plans_are_the_plans(
+        frames in prop::collection::vec(any_passes(), 1..3),
+        rounds in 2usize..5,
+    ) {
+        let (mut ledger, mut anew) = (fresh_ledger(), fresh_ledger());
+        let mut planner = Planner::new(HazardMode::Fine);
+        let (mut plan, mut expected) = (Plan::new(), Plan::new());
+        let mut list = PassList::new();
+        for round in 0..rounds {
+            for frame in &frames {
+                list.begin();
+                for (uses, discard, _) in std::iter::once(&prologue()).chain(frame) {
+                    uses.iter().for_each(|usage| list.push_use(*usage));
+                    if let Some(range) = discard {
+                        list.push_discard(texture(1), *range);
+                    }
+                    list.end_pass();
+                }
+                let mut fresh = Planner::new(HazardMode::Fine);
+                plan.clear();
+                expected.clear();
+                // The second call begins where the first one ended.
+                for _ in 0..2 {
+                    let result = planner.plan(&ledger, &list, &mut plan);
+                    prop_assert_eq!(result, fresh.plan(&anew, &list, &mut expected));
+                }
+                prop_assert_eq!(plan.len(), expected.len());
+                for index in 0..plan.len() {
+                    prop_assert_eq!(plan.batch(index).memory, expected.batch(index).memory);
+                    prop_assert_eq!(plan.batch(index).textures, expected.batch(index).textures);
+                }
+                if round % 2 == 0 {
+                    planner.commit(&mut ledger, 1);
+                    fresh.commit(&mut anew, 1);
+                } else {
+                    planner.discard();
+                    fresh.discard();
+                }
+                for cell in cells() {
+                    let (a, b) = match cell {
+                        Cell::Byte(slot, byte) => (
+                            (ledger.buffer_defined(slot, byte, 1), ledger.buffer_revision(slot), None),
+                            (anew.buffer_defined(slot, byte, 1), anew.buffer_revision(slot), None),
+                        ),
+                        Cell::Sub(slot, aspect, mip, layer) => {
+                            let aspects = Aspects::from_bits_retain(aspect);
+                            let one = range(aspects, mip..mip + 1, layer..layer + 1);
+                            let look = |ledger: &Ledger| {
+                                let layout = ledger.texture_layout(slot, aspects, mip, layer);
+                                (ledger.texture_defined(slot, &one), ledger.texture_revision(slot), layout)
+                            };
+                            (look(&ledger), look(&anew))
+                        }
+                    };
+                    prop_assert_eq!(a, b, "{:?}", cell);
+                }
+            }
+        }
+    }
+}
