@@ -21,11 +21,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use args::Args;
-use case::{Contender, Failure, Outcome};
+use case::{Contender, Outcome};
 use contenders::{purlin::Purlin, vulkan::Ash, wgpu::Wgpu};
 use hardware::Choice;
 use report::{CONTENDERS, Report};
-use runner::{Found, Note, NoteKind, Plan};
+use runner::{Found, Plan};
 use workloads::{NOT_YET, Workload};
 
 fn main() -> ExitCode {
@@ -67,10 +67,16 @@ fn run(args: &Args) -> Result<(), String> {
         if args.workloads.is_empty() { Workload::all().collect() } else { args.workloads.clone() };
     let compared = !choice.mock;
     let mut found = Found::default();
-    let mut contenders = open(args, &choice, &workloads, &mut found)?;
+    let mut any = false;
     for workload in workloads {
         eprintln!("{}", workload.name());
+        // Fresh devices for each: what a library keeps of 70,000 textures must not weigh on the workloads after them.
+        let mut contenders = open(args, &choice, workload, &mut found);
+        any |= !contenders.is_empty();
         runner::run(workload, &mut contenders, Plan { frames: args.frames, compare: compared }, &mut found);
+    }
+    if let (false, Some(note)) = (any, found.notes.first()) {
+        return Err(format!("{} could not be opened: {}", note.contender, note.text));
     }
     let report = Report { choice: &choice, found: &found, compared };
     print!("{}", report::table(&report));
@@ -84,13 +90,8 @@ fn run(args: &Args) -> Result<(), String> {
     Ok(())
 }
 
-/// Opens the contenders; one that cannot be opened is noted with every workload, and the others run.
-fn open(
-    args: &Args,
-    choice: &Choice,
-    workloads: &[Workload],
-    found: &mut Found,
-) -> Result<Vec<Box<dyn Contender>>, String> {
+/// Opens the contenders; one that cannot be opened is noted, and the others run.
+fn open(args: &Args, choice: &Choice, workload: Workload, found: &mut Found) -> Vec<Box<dyn Contender>> {
     type Open = fn(&Choice) -> Outcome<Box<dyn Contender>>;
     let all: [Open; 3] = [
         |choice| Ok(Box::new(Purlin::new(choice)?)),
@@ -98,28 +99,16 @@ fn open(
         |choice| Ok(Box::new(Ash::new(choice)?)),
     ];
     let mut opened = Vec::new();
-    let mut first = None;
     for (contender, open) in CONTENDERS.into_iter().zip(all) {
         if !args.contenders.is_empty() && !args.contenders.iter().any(|name| name == contender) {
             continue;
         }
         match open(choice) {
             Ok(contender) => opened.push(contender),
-            Err(failure) => {
-                let (kind, text) = match failure {
-                    Failure::Unsupported(text) => (NoteKind::Unsupported, text),
-                    Failure::Failed(text) => (NoteKind::Failed, text),
-                };
-                first.get_or_insert_with(|| format!("{contender} could not be opened: {text}"));
-                let note = |workload| Note { workload, contender, kind, text: text.clone() };
-                found.notes.extend(workloads.iter().copied().map(note));
-            }
+            Err(failure) => found.notes.push(runner::note(workload, contender, failure)),
         }
     }
-    match first {
-        Some(line) if opened.is_empty() => Err(line),
-        _ => Ok(opened),
-    }
+    opened
 }
 
 /// Finds out before the run, not after it. An existing file keeps its contents until there are new ones.

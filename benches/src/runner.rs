@@ -124,7 +124,8 @@ pub fn run(workload: Workload, contenders: &mut [Box<dyn Contender>], plan: Plan
     }
 }
 
-fn note(workload: Workload, contender: &'static str, failure: Failure) -> Note {
+/// Why a contender cannot take part.
+pub fn note(workload: Workload, contender: &'static str, failure: Failure) -> Note {
     let (kind, text) = kind_of(failure);
     Note { workload, contender, kind, text }
 }

@@ -43,7 +43,12 @@ const TASKS: &[Task] = &[
         summary: "everything CI runs, or only the named steps (`ci --help` lists them)",
         run: ci::run,
     },
-    Task { name: "bench", usage: "bench [ARGS...]", summary: "run the benchmarks", run: tasks::bench },
+    Task {
+        name: "bench",
+        usage: "bench [WORKLOAD...] [OPTIONS]",
+        summary: "measure against wgpu and hand-written Vulkan (`bench --help` lists workloads and options)",
+        run: tasks::bench,
+    },
     Task {
         name: "conformance",
         usage: "conformance [FILTER...]",
@@ -120,8 +125,8 @@ fn dispatch(args: &[String]) -> Outcome {
         let names: Vec<&str> = TASKS.iter().map(|task| task.name).collect();
         return Err(Failure::new(format!("no task `{name}`; the tasks are {}", names.join(", "))));
     };
-    // These two answer `--help` themselves: the demo has options of its own, and ci has steps to list.
-    let own_help = matches!(task.name, "demo" | "ci");
+    // These answer `--help` themselves: they have options or steps of their own to list.
+    let own_help = matches!(task.name, "demo" | "bench" | "ci");
     if !own_help && process::wants_help(rest) {
         println!("cargo xtask {}\n\n{}", task.usage, task.summary);
         return Ok(());

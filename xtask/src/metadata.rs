@@ -30,10 +30,6 @@ pub struct Package {
     pub name: String,
     /// Does it have a library, and so possibly doctests?
     pub has_lib: bool,
-    /// The benchmarks it declares.
-    pub benches: Vec<String>,
-    /// The binaries it builds.
-    pub bins: Vec<String>,
     /// Dependencies inside the workspace.
     pub internal: Vec<Internal>,
 }
@@ -55,10 +51,6 @@ fn package(value: &Value) -> Option<Package> {
     let is = |target: &Value, kind: &str| {
         target["kind"].as_array().is_some_and(|kinds| kinds.iter().any(|found| found == kind))
     };
-    let named = |kind: &str| -> Vec<String> {
-        let targets = targets.iter().filter(|target| is(target, kind));
-        targets.filter_map(|target| target["name"].as_str().map(str::to_owned)).collect()
-    };
     let internal = value["dependencies"]
         .as_array()?
         .iter()
@@ -78,8 +70,6 @@ fn package(value: &Value) -> Option<Package> {
         has_lib: targets
             .iter()
             .any(|target| ["lib", "rlib", "proc-macro"].iter().any(|kind| is(target, kind))),
-        benches: named("bench"),
-        bins: named("bin"),
         internal,
     })
 }
@@ -95,8 +85,7 @@ mod tests {
             {"name":"d","kind":"dev","path":"/d"},{"name":"serde","kind":null}]}]}"#;
         let packages = parse(text).expect("the fixture is well formed");
         assert_eq!(packages.len(), 1);
-        assert!(packages[0].has_lib && packages[0].benches.is_empty());
-        assert_eq!(packages[0].bins, ["tool"]);
+        assert!(packages[0].has_lib);
         let internal: Vec<_> =
             packages[0].internal.iter().map(|entry| (entry.name.as_str(), entry.kind)).collect();
         assert_eq!(internal, [("b", Kind::Normal), ("c", Kind::Build), ("d", Kind::Dev)]);

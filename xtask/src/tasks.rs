@@ -119,27 +119,17 @@ pub fn doctest_command(packages: &[String], filters: &[String]) -> Command {
     command
 }
 
-/// `cargo xtask bench`: a first argument that names a benchmark selects it; the rest goes to the benchmark.
+/// `cargo xtask bench`: the paired benchmarks, optimized. Everything is an argument of theirs; `--mock` names the driver
+/// that does nothing to the loader.
 pub fn bench(args: &[String]) -> Outcome {
-    const PACKAGE: &str = "purlin-benches";
-    let package = package(PACKAGE)?;
-    let chosen = |names: &[String]| {
-        let named = args.first().filter(|name| names.contains(name));
-        named.map_or((names.to_vec(), args), |name| (vec![name.clone()], &args[1..]))
-    };
-    let (subcommand, kind, names): (&[&str], _, _) = if package.benches.is_empty() {
-        (&["run", "--release"], "--bin", &package.bins)
-    } else {
-        (&["bench"], "--bench", &package.benches)
-    };
-    if names.is_empty() {
-        return Err(Failure::new(format!("{PACKAGE} has no benchmarks yet")));
+    const BIN: [&str; 4] = ["--package", "purlin-benches", "--bin", "purlin-benches"];
+    let mut env = Env::new();
+    if args.iter().any(|arg| arg == "--mock") {
+        env.push(("VK_DRIVER_FILES", setup::mock_driver()?.display().to_string()));
     }
-    let (names, rest) = chosen(names);
-    for name in names {
-        process::run(process::cargo(subcommand).args(["--package", PACKAGE, kind, &name, "--"]).args(rest))?;
-    }
-    Ok(())
+    process::run(process::cargo(&["build", "--release"]).args(BIN))?;
+    let mut command = process::cargo(&["run", "--quiet", "--release"]);
+    process::run(command.args(BIN).arg("--").args(args).envs(env))
 }
 
 /// `cargo xtask conformance`
@@ -213,13 +203,7 @@ mod tests {
 
     #[test]
     fn doctests_run_only_where_there_is_a_library() {
-        let package = |name: &str, has_lib| Package {
-            name: name.to_owned(),
-            has_lib,
-            benches: Vec::new(),
-            bins: Vec::new(),
-            internal: Vec::new(),
-        };
+        let package = |name: &str, has_lib| Package { name: name.to_owned(), has_lib, internal: Vec::new() };
         let packages = [package("a", true), package("b", false)];
         let has =
             |names: &[&str]| Selection { packages: args(names), filters: Vec::new() }.has_doctests(&packages);

@@ -48,8 +48,6 @@ mod tests {
         Package {
             name: name.to_owned(),
             has_lib: true,
-            benches: Vec::new(),
-            bins: Vec::new(),
             internal: internal
                 .iter()
                 .map(|(name, kind)| Internal { name: (*name).to_owned(), kind: *kind })

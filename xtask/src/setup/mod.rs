@@ -28,15 +28,19 @@ pub fn run(args: &[String]) -> Outcome {
             Ok(())
         }
         ["--mock"] => {
-            let manifest = layers::mock(&process::root())?.ok_or_else(|| {
-                let hint = packages::command_for(&System::detect(), Need::MockDriver);
-                Failure::new(format!("no mock driver on this system; {hint}"))
-            })?;
-            println!("export VK_DRIVER_FILES='{}'", manifest.display());
+            println!("export VK_DRIVER_FILES='{}'", mock_driver()?.display());
             Ok(())
         }
         _ => Err(Failure::new(format!("setup takes only `--mock`, found `{}`", args.join(" ")))),
     }
+}
+
+/// The manifest of the driver that does nothing, written for the system's copy of it.
+pub fn mock_driver() -> Outcome<std::path::PathBuf> {
+    layers::mock(&process::root())?.ok_or_else(|| {
+        let hint = packages::command_for(&System::detect(), Need::MockDriver);
+        Failure::new(format!("no mock driver on this system; {hint}"))
+    })
 }
 
 /// Make sure that a Vulkan loader and a driver are there; answers what was found.

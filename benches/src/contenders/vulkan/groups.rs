@@ -6,6 +6,7 @@ use ash::vk;
 
 use super::gpu::Gpu;
 use super::make::{Bind, Stage};
+use super::transfer::{STORAGE, barrier};
 use crate::case::{Case, FrameTimes, Outcome};
 use crate::data;
 use crate::shaders;
@@ -109,6 +110,8 @@ impl Case for Groups<'_> {
             unsafe {
                 device.cmd_bind_pipeline(commands, point, pipeline);
                 for slice in 0..SLICES {
+                    // They write different parts, but a validation layer sees one buffer; and this is not timed.
+                    barrier(device, commands, STORAGE, STORAGE);
                     let (set, offset) =
                         if dynamic { (sets[0], slice * STRIDE) } else { (sets[slice as usize], 0) };
                     let offsets: &[u32] = if dynamic { &[offset] } else { &[] };
