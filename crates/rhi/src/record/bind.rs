@@ -177,9 +177,12 @@ impl<'p> Bindings<'p> {
             *bound = *offset;
         }
         if !same {
+            // Another group of the same layout fits every pipeline that the one before fitted.
+            let layout = record.layout.to_bits();
+            let fits = self.groups[index as usize].is_some() && self.layouts[index as usize] == layout;
+            self.unchecked |= !fits;
             self.groups[index as usize] = Some((group, record));
-            self.layouts[index as usize] = record.layout.to_bits();
-            self.unchecked = true;
+            self.layouts[index as usize] = layout;
         }
         self.dirty |= Dirty::group(index);
         Ok(())

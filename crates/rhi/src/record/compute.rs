@@ -180,6 +180,7 @@ pub(super) fn indirect(
 }
 
 /// A tracked buffer must be declared; one with uploaded contents need not be.
+#[inline]
 pub(super) fn tracked_buffer(
     bindings: &Bindings<'_>,
     record: &crate::registry::BufferRecord,

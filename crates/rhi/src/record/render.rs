@@ -170,18 +170,16 @@ impl<'p, B: Backend> RenderPass<'p, B> {
             self.checked_slice(slice, BufferUsages::VERTEX, BufferUse::Vertex, 4, "set_vertex_buffer")?;
         let current = &mut self.bindings.state.vertex_buffers[index as usize];
         let bit = 1 << index;
-        if self.bound_vertex_buffers & bit != 0 {
-            let same =
-                current.slot == bound.slot && current.offset == bound.offset && current.size == bound.size;
-            if same {
-                return Ok(());
-            }
+        // What a buffer holds for the pipeline is a matter of its size alone.
+        let same_size = self.bound_vertex_buffers & bit != 0 && current.size == bound.size;
+        if same_size && current.slot == bound.slot && current.offset == bound.offset {
+            return Ok(());
         }
+        self.counted &= same_size;
         *current = bound;
         self.bound_vertex_buffers |= bit;
         self.bindings.state.dirty_vertex_buffers |= bit;
         self.bindings.dirty |= Dirty::VERTEX_BUFFERS;
-        self.counted = false;
         Ok(())
     }
 
