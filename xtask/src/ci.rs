@@ -168,7 +168,7 @@ fn demo() -> Outcome<Done> {
     let mut args = ["--size", "320x180", "--frames", "3", "--validate"].map(str::to_owned).to_vec();
     args.extend(["--out".to_owned(), picture.display().to_string()]);
     args.extend(["--report".to_owned(), report.display().to_string()]);
-    tasks::demo(&args)?;
+    tasks::demo_in(&[], &args)?;
 
     let bytes = std::fs::read(&picture)
         .map_err(|error| Failure::new(format!("the demo left no picture {}: {error}", picture.display())))?;

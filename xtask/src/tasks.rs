@@ -10,6 +10,11 @@ const DEMO: [&str; 4] = ["--package", "purlin-cli", "--bin", "purlin-demo"];
 
 /// `cargo xtask demo`: build with cargo's own progress, then run quietly, so that the demo's output stands alone.
 pub fn demo(args: &[String]) -> Outcome {
+    demo_in(&["--release"], args)
+}
+
+/// The demo in a profile; CI takes the one that its tests have built already.
+pub fn demo_in(profile: &[&str], args: &[String]) -> Outcome {
     let asks_only = process::wants_help(args) || args.iter().any(|arg| arg == "--version" || arg == "-V");
     let mut env = Env::new();
     if !asks_only {
@@ -18,9 +23,9 @@ pub fn demo(args: &[String]) -> Outcome {
             env = setup::validation_env()?;
         }
     }
-    process::run(process::cargo(&["build", "--release"]).args(DEMO))?;
-    let mut command = process::cargo(&["run", "--quiet", "--release"]);
-    command.args(DEMO).arg("--").args(args).envs(env);
+    process::run(process::cargo(&["build"]).args(profile).args(DEMO))?;
+    let mut command = process::cargo(&["run", "--quiet"]);
+    command.args(profile).args(DEMO).arg("--").args(args).envs(env);
     if !asks_only {
         command.args(default_outputs(args, &process::root(), std::env::current_dir().ok().as_deref()));
     }
