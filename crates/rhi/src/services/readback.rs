@@ -97,6 +97,13 @@ impl ReadbackRing {
         Self { ceiling, outstanding: 0, next_id: 1, active: Vec::new(), free: Vec::new() }
     }
 
+    /// Staging buffers that exist, in use or free, and their bytes.
+    pub fn staging(&self) -> (u32, u64) {
+        let active = self.active.iter().map(|entry| entry.size);
+        let sizes = active.chain(self.free.iter().map(|(_, size)| *size));
+        sizes.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size))
+    }
+
     /// Bytes of staging that wait for delivery.
     pub fn outstanding(&self) -> u64 {
         self.outstanding
