@@ -35,6 +35,9 @@ Usage: purlin-benches [WORKLOAD...] [OPTIONS]
   --only NAME      run this contender: purlin, wgpu or ash (may be repeated; default: all)
   --list           list the workloads
   --help           show this
+
+`cargo xtask bench --instructions [--bless]` counts instructions on the null backend instead, and compares them with
+benches/instructions.json, which --bless rewrites.
 ";
 
 /// Reads arguments.

@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: every check in a fixed order, cheap ones first, with a table of what each took.
 
 use crate::process::{self, Failure, Outcome};
-use crate::{check_targets, layering, setup, tasks};
+use crate::{check_targets, instructions, layering, setup, tasks};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,11 @@ const STEPS: &[Step] = &[
     Step { name: "doctest", about: "the examples in the documentation", run: doctest },
     Step { name: "docs", about: "documentation, warnings denied", run: |_| docs() },
     Step { name: "demo", about: "three small validated frames", run: |_| demo() },
+    Step {
+        name: "instructions",
+        about: "instructions of a draw and of a pass, growth denied",
+        run: |_| instructions(),
+    },
     Step { name: "targets", about: "type-check for macOS and Windows", run: |_| targets() },
 ];
 
@@ -69,11 +74,11 @@ pub fn run(args: &[String]) -> Outcome {
         }
     }
 
-    println!("\n{:<10}{:<9}{:>9}", "step", "result", "time");
+    println!("\n{:<14}{:<9}{:>9}", "step", "result", "time");
     for (name, verdict, elapsed, note) in &table {
-        println!("{}", format!("{name:<10}{verdict:<9}{:>9}  {note}", seconds(*elapsed)).trim_end());
+        println!("{}", format!("{name:<14}{verdict:<9}{:>9}  {note}", seconds(*elapsed)).trim_end());
     }
-    println!("{:<19}{:>9}", "total", seconds(start.elapsed()));
+    println!("{:<23}{:>9}", "total", seconds(start.elapsed()));
     if let Some(line) = totals.line() {
         println!("{line}");
     }
@@ -108,7 +113,7 @@ fn help() -> String {
          failure stops,\nunless --keep-going is given; any failure ends with exit code 1.\n\nSteps\n",
     );
     for step in STEPS {
-        text.push_str(&format!("  {:<10}{}\n", step.name, step.about));
+        text.push_str(&format!("  {:<14}{}\n", step.name, step.about));
     }
     text
 }
@@ -178,6 +183,15 @@ fn demo() -> Outcome<Done> {
     if !std::fs::metadata(&report).is_ok_and(|metadata| metadata.len() > 0) {
         return Err(Failure::new(format!("the demo left no report {}", report.display())));
     }
+    Ok(Done::Passed)
+}
+
+fn instructions() -> Outcome<Done> {
+    // On CI it must run; a person on another system has no figures to compare with.
+    if !instructions::possible() && std::env::var_os("CI").is_none() {
+        return Ok(Done::Skipped("the committed figures are for x86_64 Linux".to_owned()));
+    }
+    instructions::run(&[])?;
     Ok(Done::Passed)
 }
 

@@ -5,6 +5,7 @@
 
 mod check_targets;
 mod ci;
+mod instructions;
 mod layering;
 mod metadata;
 mod process;
@@ -45,8 +46,9 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "bench",
-        usage: "bench [WORKLOAD...] [OPTIONS]",
-        summary: "measure against wgpu and hand-written Vulkan (`bench --help` lists workloads and options)",
+        usage: "bench [WORKLOAD...] [OPTIONS] | bench --instructions [--bless]",
+        summary: "measure against wgpu and hand-written Vulkan (`bench --help` lists workloads and options), or count\n      \
+                  instructions and compare with benches/instructions.json, which --bless rewrites",
         run: tasks::bench,
     },
     Task {

@@ -87,6 +87,14 @@ pub fn capture(command: &mut Command) -> Outcome<String> {
     Err(Failure::new(format!("`{}` failed: {last}", display(command))))
 }
 
+/// Run to the end and take what it wrote to standard output; what it says on standard error is the caller's to see.
+pub fn capture_stdout(command: &mut Command) -> Outcome<String> {
+    let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| cannot_start(command, &error))?;
+    judge(command, output.status)?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// Does it run, and end well? Its output is dropped.
 pub fn succeeds(command: &mut Command) -> bool {
     command

@@ -2,7 +2,7 @@
 
 use crate::metadata::{self, Package};
 use crate::process::{self, Env, Failure, Outcome};
-use crate::setup;
+use crate::{instructions, setup};
 use std::path::Path;
 use std::process::Command;
 
@@ -125,8 +125,11 @@ pub fn doctest_command(packages: &[String], filters: &[String]) -> Command {
 }
 
 /// `cargo xtask bench`: the paired benchmarks, optimized. Everything is an argument of theirs; `--mock` names the driver
-/// that does nothing to the loader.
+/// that does nothing to the loader. `--instructions` is the other bench: it counts and needs no driver.
 pub fn bench(args: &[String]) -> Outcome {
+    if args.iter().any(|arg| arg == "--instructions") && !process::wants_help(args) {
+        return instructions::run(args);
+    }
     const BIN: [&str; 4] = ["--package", "purlin-benches", "--bin", "purlin-benches"];
     let mut env = Env::new();
     if args.iter().any(|arg| arg == "--mock") {

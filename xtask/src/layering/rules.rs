@@ -17,8 +17,15 @@ pub const LAYERS: &[(&str, &[&str])] = &[
 ];
 
 /// Programs stand on top: they may use every library, and nothing may use them.
-pub const PROGRAMS: &[&str] =
-    &["purlin-cli", "purlin-conformance", "purlin-benches", "purlin-examples", "purlin-web", "purlin-fuzz"];
+pub const PROGRAMS: &[&str] = &[
+    "purlin-cli",
+    "purlin-conformance",
+    "purlin-benches",
+    "purlin-instructions",
+    "purlin-examples",
+    "purlin-web",
+    "purlin-fuzz",
+];
 
 /// Tools outside the picture: they know no crate of ours, and none knows them.
 pub const TOOLS: &[&str] = &["xtask"];

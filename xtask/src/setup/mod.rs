@@ -1,8 +1,9 @@
 //! What a task needs from the system: found, installed where that is allowed, else named with the exact command.
 //!
 //! Two things are asked for: a Vulkan loader with at least one driver (software will do), and the Khronos
-//! validation layer. Finding comes first and costs nothing; installing happens only on Debian and its relatives as
-//! root or with a `sudo` that needs no password. Nothing asks a question.
+//! validation layer. The one task that counts instructions asks for valgrind too. Finding comes first and costs nothing;
+//! installing happens only on Debian and its relatives as root or with a `sudo` that needs no password. Nothing asks a
+//! question.
 
 pub mod cross;
 mod detect;
@@ -41,6 +42,11 @@ pub fn mock_driver() -> Outcome<std::path::PathBuf> {
         let hint = packages::command_for(&System::detect(), Need::MockDriver);
         Failure::new(format!("no mock driver on this system; {hint}"))
     })
+}
+
+/// Make sure that callgrind can count.
+pub fn ensure_valgrind() -> Outcome {
+    ensure(Need::Valgrind, || process::succeeds(process::command("valgrind").arg("--version")).then_some(()))
 }
 
 /// Make sure that a Vulkan loader and a driver are there; answers what was found.

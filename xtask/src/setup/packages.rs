@@ -12,6 +12,8 @@ pub enum Need {
     Layer,
     /// A driver that does nothing, for benches.
     MockDriver,
+    /// Valgrind, whose callgrind counts instructions.
+    Valgrind,
     /// A second Rust toolchain that can check other targets.
     CrossToolchain,
 }
@@ -23,6 +25,7 @@ impl Need {
             Self::Driver => "a Vulkan driver",
             Self::Layer => "the Vulkan validation layer",
             Self::MockDriver => "the mock Vulkan driver",
+            Self::Valgrind => "valgrind",
             Self::CrossToolchain => "a toolchain for other targets",
         }
     }
@@ -87,6 +90,9 @@ impl System {
     /// The packages for a need, where this system has them.
     fn packages(&self, need: Need) -> Option<&'static str> {
         Some(match (self.manager, need) {
+            // Valgrind has no port to macOS on Apple's own processors.
+            (Manager::Brew | Manager::Unknown, Need::Valgrind) => return None,
+            (_, Need::Valgrind) => "valgrind",
             (Manager::Apt, Need::Driver) => "libvulkan1 mesa-vulkan-drivers",
             // Debian's browser carries a far newer layer than its layer package, and the mock driver.
             (Manager::Apt, Need::Layer) if self.is_debian() => "chromium",
@@ -120,6 +126,7 @@ pub fn command_for(system: &System, need: Need) -> String {
             Need::Driver => "install the Vulkan loader and Mesa's software driver (lavapipe)".into(),
             Need::Layer => "install the Khronos Vulkan validation layers, 1.4 or newer".into(),
             Need::MockDriver => "build it from Vulkan-Tools (`icd`)".into(),
+            Need::Valgrind => "install valgrind; it runs on Linux".into(),
             Need::CrossToolchain => "run: rustup target add TARGET".into(),
         };
     };
@@ -256,7 +263,7 @@ mod tests {
     #[test]
     fn an_unknown_system_still_gets_one_useful_line() {
         for os_release in ["", "ID=plan9"] {
-            for need in [Need::Driver, Need::Layer, Need::MockDriver, Need::CrossToolchain] {
+            for need in [Need::Driver, Need::Layer, Need::MockDriver, Need::Valgrind, Need::CrossToolchain] {
                 let line = command_for(&system(os_release), need);
                 assert!(!line.is_empty() && !line.contains('\n'));
             }
