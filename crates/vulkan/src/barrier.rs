@@ -56,14 +56,14 @@ fn each_bit(mut bits: u32, mut f: impl FnMut(usize)) {
 #[inline]
 fn stages(stages: Stages) -> vk::PipelineStageFlags2 {
     let mut flags = vk::PipelineStageFlags2::NONE;
-    each_bit(stages.bits(), |bit| flags |= STAGES[bit]);
+    each_bit(stages.bits().into(), |bit| flags |= STAGES[bit]);
     flags
 }
 
 #[inline]
 fn access(access: Access) -> vk::AccessFlags2 {
     let mut flags = vk::AccessFlags2::NONE;
-    each_bit(access.bits(), |bit| flags |= ACCESS[bit]);
+    each_bit(access.bits().into(), |bit| flags |= ACCESS[bit]);
     flags
 }
 

@@ -9,7 +9,7 @@ use crate::types::{ShaderStages, TextureAspect};
 bitflags::bitflags! {
     /// Where in the pipeline an access happens. The names follow Vulkan's synchronization2 stages.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-    pub struct Stages: u32 {
+    pub struct Stages: u16 {
         /// Reading indirect arguments.
         const DRAW_INDIRECT = 1 << 0;
         /// Fetching indices.
@@ -38,7 +38,7 @@ bitflags::bitflags! {
 bitflags::bitflags! {
     /// The kind of memory access, in Vulkan's synchronization2 vocabulary.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-    pub struct Access: u32 {
+    pub struct Access: u16 {
         /// Indirect arguments.
         const INDIRECT_READ = 1 << 0;
         /// Indices.
@@ -78,11 +78,13 @@ impl Access {
         .union(Access::TRANSFER_WRITE);
 
     /// Only the writing part.
+    #[inline]
     pub fn writes(self) -> Access {
         self & Access::WRITES
     }
 
     /// Only the reading part.
+    #[inline]
     pub fn reads(self) -> Access {
         self - Access::WRITES
     }
@@ -107,11 +109,13 @@ impl Scope {
     }
 
     /// Whether every stage and access of `other` is in this scope.
+    #[inline]
     pub fn contains(self, other: Scope) -> bool {
         self.stages.contains(other.stages) && self.access.contains(other.access)
     }
 
     /// Both scopes in one.
+    #[inline]
     pub fn union(self, other: Scope) -> Scope {
         Scope { stages: self.stages | other.stages, access: self.access | other.access }
     }
@@ -156,11 +160,13 @@ pub enum Effect {
 
 impl Effect {
     /// Whether the use changes contents.
+    #[inline]
     pub fn writes(self) -> bool {
         self != Effect::Read
     }
 
     /// Whether earlier contents can be seen by the use or survive it.
+    #[inline]
     pub fn keeps(self) -> bool {
         self != Effect::Overwrite
     }
@@ -221,6 +227,7 @@ pub enum TextureUse {
     Present,
 }
 
+#[inline]
 fn shader_stages(stages: ShaderStages) -> Stages {
     let mut out = Stages::empty();
     if stages.contains(ShaderStages::VERTEX) {
@@ -239,6 +246,7 @@ const DEPTH_STAGES: Stages = Stages::EARLY_TESTS.union(Stages::LATE_TESTS);
 
 impl BufferUse {
     /// The stages and accesses of this use.
+    #[inline]
     pub fn scope(self) -> Scope {
         match self {
             BufferUse::Indirect => Scope::new(Stages::DRAW_INDIRECT, Access::INDIRECT_READ),
@@ -256,6 +264,7 @@ impl BufferUse {
     }
 
     /// What the use does to contents.
+    #[inline]
     pub fn effect(self) -> Effect {
         match self {
             BufferUse::StorageWrite(_) => Effect::Write,
@@ -267,6 +276,7 @@ impl BufferUse {
 
 impl TextureUse {
     /// The stages and accesses of this use.
+    #[inline]
     pub fn scope(self) -> Scope {
         match self {
             TextureUse::Sampled(s) => Scope::new(shader_stages(s), Access::SAMPLED_READ),
@@ -294,6 +304,7 @@ impl TextureUse {
 
     /// The layout of this use on these aspects. Depth and stencil are always sampled in the read-only attachment
     /// layout, so that one descriptor serves whether or not the pass also tests against them.
+    #[inline]
     pub fn layout(self, aspects: Aspects) -> Layout {
         match self {
             TextureUse::Sampled(_) if aspects.intersects(Aspects::DEPTH | Aspects::STENCIL) => {
@@ -311,6 +322,7 @@ impl TextureUse {
     }
 
     /// What the use does to contents.
+    #[inline]
     pub fn effect(self) -> Effect {
         match self {
             TextureUse::StorageWrite(_) => Effect::Write,
@@ -393,6 +405,7 @@ impl TextureRange {
     }
 
     /// Whether `other` lies in this range.
+    #[inline]
     pub fn contains(&self, other: &TextureRange) -> bool {
         self.aspects.contains(other.aspects)
             && self.base_mip <= other.base_mip
@@ -438,6 +451,7 @@ pub enum ResourceUse {
 
 impl ResourceUse {
     /// The stages and accesses of this use.
+    #[inline]
     pub fn scope(&self) -> Scope {
         match self {
             ResourceUse::Buffer { usage, .. } => usage.scope(),
@@ -446,6 +460,7 @@ impl ResourceUse {
     }
 
     /// What the use does to contents.
+    #[inline]
     pub fn effect(&self) -> Effect {
         match self {
             ResourceUse::Buffer { usage, .. } => usage.effect(),

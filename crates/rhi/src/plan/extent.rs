@@ -16,6 +16,7 @@ pub enum Resource {
 
 impl Resource {
     /// The resource that a use names.
+    #[inline]
     pub fn of(usage: &ResourceUse) -> Resource {
         match usage {
             ResourceUse::Buffer { buffer, .. } => Resource::Buffer(buffer.slot()),
@@ -40,6 +41,7 @@ pub enum Part {
 
 impl Part {
     /// The part that a use names.
+    #[inline]
     pub fn of(usage: &ResourceUse) -> Part {
         match *usage {
             ResourceUse::Buffer { offset, size, .. } => Part::Bytes { offset, size },
@@ -70,6 +72,7 @@ pub(super) enum Extent {
 
 impl Extent {
     /// How many cells there are.
+    #[inline]
     pub(super) fn cells(self) -> u64 {
         match self {
             Extent::Bytes(size) => size,
@@ -80,6 +83,7 @@ impl Extent {
     }
 
     /// Whether the part lies in the resource. An empty range of bytes may, an empty range of subresources does not.
+    #[inline]
     pub(super) fn contains(self, part: &Part) -> bool {
         match (self, *part) {
             (Extent::Bytes(total), Part::Bytes { offset, size }) => {
@@ -99,6 +103,7 @@ impl Extent {
     }
 
     /// The part as intervals of cells, in order. The part lies in the resource.
+    #[inline]
     pub(super) fn intervals(self, part: Part) -> Intervals {
         match (self, part) {
             (Extent::Subresources { aspects, mips, layers }, Part::Subresources(range)) => {
@@ -153,6 +158,7 @@ impl Extent {
     }
 
     /// Whether the cells `start..end` share one with the part.
+    #[inline]
     pub(super) fn overlap(self, start: u64, end: u64, part: Part) -> bool {
         self.intervals(part).any(|(a, b)| start < b && a < end)
     }
@@ -184,6 +190,7 @@ pub(super) struct Intervals {
 }
 
 impl Intervals {
+    #[inline]
     fn one(first: u64, length: u64) -> Self {
         Intervals { first, length, row: 0, rows: 1, next_row: 0, plane: 0, planes: u8::from(length > 0) }
     }
@@ -192,6 +199,7 @@ impl Intervals {
 impl Iterator for Intervals {
     type Item = (u64, u64);
 
+    #[inline]
     fn next(&mut self) -> Option<(u64, u64)> {
         if self.planes == 0 {
             return None;

@@ -6,11 +6,11 @@ use super::access::{Effect, Layout, Scope, Stages};
 use super::barrier::TextureBarrier;
 use super::batches::{BarrierIndex, Reason};
 use super::extent::{Extent, Part, Resource};
-use super::overlay::NONE;
 use super::pairs::Pairs;
 use super::planner::{Context, Resolved};
 use super::reasons;
 use super::runs::{Run, State};
+use super::undo::NONE;
 
 /// How many later uses of a resource a barrier looks at. Beyond it, later reads get barriers of their own.
 const LOOKAHEAD: u32 = 64;
@@ -20,22 +20,21 @@ pub(super) fn plan_pass(context: &mut Context<'_>) {
     for index in context.start..context.end {
         let usage = context.uses[index as usize];
         let part = Part::of(&context.declared[index as usize]);
-        let extent = context.overlay.entry(usage.entry).extent;
+        let extent = context.record(index).extent();
         for (start, end) in extent.intervals(part) {
-            for position in context.overlay.entry(usage.entry).now.isolate(start, end) {
-                let serial = context.serial(index);
-                let entry = context.overlay.entry(usage.entry);
-                let run = entry.now.all()[position];
-                if run.mark != serial {
+            for position in context.record(index).runs.isolate(start, end) {
+                let runs = &context.record(index).runs;
+                let run = runs.all()[position];
+                if !run.mark.is(index) {
                     continue;
                 }
-                let cells = Cells { resource: entry.resource, extent, start: entry.now.start(position), run };
+                let cells = Cells { resource: usage.resource, extent, start: runs.start(position), run };
                 let state = if usage.effect.writes() {
                     before_write(context, index, &usage, &cells)
                 } else {
                     before_read(context, index, &usage, &cells)
                 };
-                context.overlay.entry(usage.entry).now.all_mut()[position].state = state;
+                context.record(index).runs.all_mut()[position].state = state;
             }
         }
     }
@@ -76,7 +75,7 @@ fn before_read(context: &mut Context<'_>, index: u32, usage: &Resolved, cells: &
             // Later needs ride along with a barrier; they do not make one here.
             break;
         }
-        if at != index && !(in_pass && cells.run.shared) {
+        if at != index && !(in_pass && cells.run.mark.is_shared()) {
             // All uses of a shared run in this pass must be seen; any other may be left to itself.
             if budget == 0 {
                 break;
@@ -127,7 +126,7 @@ fn before_write(context: &mut Context<'_>, index: u32, usage: &Resolved, cells: 
                 emit_memory(context, index, cells, src, write_destination(&state, &writer));
             }
         }
-        if !cells.run.shared {
+        if !cells.run.mark.is_shared() {
             break;
         }
         at = context.uses[at as usize].next;
@@ -154,20 +153,19 @@ fn write_destination(state: &State, writer: &Resolved) -> Scope {
 /// Records what a use did, in every run of its range.
 fn leave_trace(context: &mut Context<'_>, index: u32) {
     let usage = context.uses[index as usize];
-    let serial = context.serial(index);
     let part = Part::of(&context.declared[index as usize]);
-    let entry = context.overlay.entry(usage.entry);
-    entry.written |= usage.effect.writes();
-    for (start, end) in entry.extent.intervals(part) {
-        let range = entry.now.isolate(start, end);
-        for run in &mut entry.now.all_mut()[range] {
+    let record = context.record(index);
+    record.revision += u64::from(usage.effect.writes());
+    for (start, end) in record.extent().intervals(part) {
+        let range = record.runs.isolate(start, end);
+        for run in &mut record.runs.all_mut()[range] {
             let state = &mut run.state;
             if usage.effect == Effect::Read {
                 state.readers |= usage.scope.stages - Stages::HOST;
                 continue;
             }
             let write = Scope::new(usage.scope.stages, usage.scope.access.writes());
-            state.write = if run.mark == serial { write } else { state.write.union(write) };
+            state.write = if run.mark.is(index) { write } else { state.write.union(write) };
             state.visible = Pairs::NONE;
             state.readers = Stages::empty();
             state.defined = true;

@@ -5,16 +5,18 @@
 //! this subresource's layout, and when was this resource last used or changed. Queries about a slot that holds
 //! nothing answer "not defined", zero or `None`.
 //!
-//! **Vocabulary.** A *revision* counts how often the contents of a resource changed; who derives something from a
+//! **Vocabulary.** A *revision* counts the uses that changed the contents of a resource; who derives something from a
 //! resource keeps the revision beside it. An *ordinal* is the number of a submission, counted from one; zero is none.
 //!
-//! **Contract.** A planner copies a resource's state when it first plans with it and writes it back when it commits.
-//! Between the two, nothing else may change that resource's state here; removal is allowed and wins.
+//! **Contract.** A planner changes the records in place, and [what they were](super::undo) can be put back until it
+//! commits. Until then the queries answer as of the last commit, and nothing else may change the state of a resource
+//! that was planned with; removal is allowed and wins.
 
 use super::access::{Aspects, Layout, Scope, Stages, TextureRange};
 use super::extent::{Extent, Part, Resource};
 use super::pairs::Pairs;
-use super::runs::{Runs, State};
+use super::runs::{Run, Runs, State, covering};
+use super::undo::Undo;
 
 /// What is known about a texture that something else has used: another API, another process, a swapchain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,26 +39,79 @@ impl TextureState {
 }
 
 /// What the device knows of its resources' states.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Ledger {
-    buffers: Vec<Record>,
-    textures: Vec<Record>,
-    births: u64,
+    pub(super) buffers: Vec<Record>,
+    pub(super) textures: Vec<Record>,
+    births: u32,
+    /// The ordinal of the submission to come. Greater than that of every commit.
+    pub(super) next: u64,
+    pub(super) undo: Undo,
 }
 
-/// One slot.
+/// One slot, in one cache line: a frame may touch thousands, in no order.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Record {
-    /// `None` while the slot is empty.
-    pub extent: Option<Extent>,
     /// The states.
     pub runs: Runs,
-    /// Tells the slot's occupants apart.
-    pub birth: u64,
-    /// How often contents changed.
+    /// The last submission that used the resource; the one to come for a resource that was planned with.
+    pub stamp: u64,
+    /// How many uses changed contents.
     pub revision: u64,
-    /// The last submission that used the resource.
-    pub ordinal: u64,
+    shape: Shape,
+    /// Tells the slot's occupants apart.
+    pub birth: u32,
+    /// The newest entry in what can be taken back, if planned with.
+    pub touched: u32,
+}
+
+const _: () = assert!(size_of::<Record>() == 64);
+
+/// An [`Extent`] in four bytes: aspects from bit 29, mips from bit 24, layers. A buffer has no aspects, and its size is
+/// in its runs. An empty slot is zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Shape(u32);
+
+impl Shape {
+    const EMPTY: Shape = Shape(0);
+    const MIPS: u32 = (1 << 5) - 1;
+    const LAYERS: u32 = (1 << 24) - 1;
+
+    fn of(extent: Extent) -> Self {
+        match extent {
+            Extent::Bytes(_) => Shape(1),
+            Extent::Subresources { aspects, mips, layers } => {
+                debug_assert!(!aspects.is_empty() && mips <= Self::MIPS && layers <= Self::LAYERS);
+                Shape(u32::from(aspects.bits()) << 29 | mips.min(Self::MIPS) << 24 | layers.min(Self::LAYERS))
+            }
+        }
+    }
+}
+
+impl Record {
+    /// How large the resource is.
+    #[inline]
+    pub(super) fn extent(&self) -> Extent {
+        let aspects = Aspects::from_bits_retain((self.shape.0 >> 29) as u8);
+        if aspects.is_empty() {
+            return Extent::Bytes(self.runs.cells());
+        }
+        let mips = self.shape.0 >> 24 & Shape::MIPS;
+        Extent::Subresources { aspects, mips, layers: self.shape.0 & Shape::LAYERS }
+    }
+
+    /// Whether the slot holds a resource.
+    #[inline]
+    fn is_occupied(&self) -> bool {
+        self.shape != Shape::EMPTY
+    }
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self { buffers: Vec::new(), textures: Vec::new(), births: 0, next: 1, undo: Undo::default() }
+    }
 }
 
 impl Ledger {
@@ -128,51 +183,73 @@ impl Ledger {
     /// The layout of one subresource; `aspect` is a single one.
     pub fn texture_layout(&self, slot: u32, aspect: Aspects, mip: u32, layer: u32) -> Option<Layout> {
         let range = TextureRange { aspects: aspect, base_mip: mip, mips: 1, base_layer: layer, layers: 1 };
-        let (extent, record) = self.record(Resource::Texture(slot))?;
+        let record = self.record(Resource::Texture(slot))?;
         let part = Part::Subresources(range);
-        if !extent.contains(&part) || aspect.bits().count_ones() != 1 {
+        if !record.extent().contains(&part) || aspect.bits().count_ones() != 1 {
             return None;
         }
-        let (start, end) = extent.intervals(part).next()?;
-        record.runs.covering(start, end).first().map(|run| run.state.layout)
+        let (start, end) = record.extent().intervals(part).next()?;
+        self.committed(record, |runs, _, _| covering(runs, start, end).first().map(|run| run.state.layout))
     }
 
-    /// How often committed plans changed the buffer's contents.
+    /// How many uses of committed plans changed the buffer's contents.
     pub fn buffer_revision(&self, slot: u32) -> u64 {
-        self.record(Resource::Buffer(slot)).map_or(0, |(_, record)| record.revision)
+        self.history(Resource::Buffer(slot)).1
     }
 
-    /// How often committed plans changed the texture's contents.
+    /// How many uses of committed plans changed the texture's contents.
     pub fn texture_revision(&self, slot: u32) -> u64 {
-        self.record(Resource::Texture(slot)).map_or(0, |(_, record)| record.revision)
+        self.history(Resource::Texture(slot)).1
     }
 
     /// The last submission that used the buffer; zero for none.
     pub fn buffer_ordinal(&self, slot: u32) -> u64 {
-        self.record(Resource::Buffer(slot)).map_or(0, |(_, record)| record.ordinal)
+        self.history(Resource::Buffer(slot)).0
     }
 
     /// The last submission that used the texture; zero for none.
     pub fn texture_ordinal(&self, slot: u32) -> u64 {
-        self.record(Resource::Texture(slot)).map_or(0, |(_, record)| record.ordinal)
+        self.history(Resource::Texture(slot)).0
+    }
+
+    fn history(&self, resource: Resource) -> (u64, u64) {
+        self.record(resource).map_or((0, 0), |record| {
+            self.committed(record, |_, ordinal, revision| (ordinal, revision))
+        })
     }
 
     /// The occupied record of the resource.
-    pub(super) fn record(&self, resource: Resource) -> Option<(Extent, &Record)> {
-        let record = match resource {
+    pub(super) fn record(&self, resource: Resource) -> Option<&Record> {
+        match resource {
             Resource::Buffer(slot) => self.buffers.get(slot as usize),
             Resource::Texture(slot) => self.textures.get(slot as usize),
-        }?;
-        Some((record.extent?, record))
+        }
+        .filter(|record| record.is_occupied())
     }
 
     /// The occupied record of the resource, to change it.
-    pub(super) fn record_mut(&mut self, resource: Resource) -> Option<(Extent, &mut Record)> {
+    #[inline]
+    pub(super) fn record_mut(&mut self, resource: Resource) -> Option<&mut Record> {
+        Some(self.record_and_undo(resource)?.0)
+    }
+
+    /// The occupied record of the resource, with what it was.
+    #[inline]
+    pub(super) fn record_and_undo(&mut self, resource: Resource) -> Option<(&mut Record, &mut Undo)> {
         let record = match resource {
             Resource::Buffer(slot) => self.buffers.get_mut(slot as usize),
             Resource::Texture(slot) => self.textures.get_mut(slot as usize),
         }?;
-        Some((record.extent?, record))
+        if record.is_occupied() { Some((record, &mut self.undo)) } else { None }
+    }
+
+    /// The record of a resource that was touched.
+    #[inline]
+    pub(super) fn at(&mut self, resource: Resource) -> &mut Record {
+        match resource {
+            Resource::Buffer(slot) => &mut self.buffers[slot as usize],
+            Resource::Texture(slot) => &mut self.textures[slot as usize],
+        }
     }
 
     fn add(&mut self, resource: Resource, extent: Extent, state: State) {
@@ -183,23 +260,24 @@ impl Ledger {
         if table.len() <= slot {
             table.resize_with(slot + 1, Record::default);
         }
-        self.births += 1;
+        self.births = self.births.wrapping_add(1);
         let record = &mut table[slot];
-        record.extent = Some(extent);
+        record.shape = Shape::of(extent);
         record.runs.reset(extent.cells(), state);
         record.birth = self.births;
         record.revision = 0;
-        record.ordinal = 0;
+        record.stamp = 0;
     }
 
     fn remove(&mut self, resource: Resource) {
-        if let Some((_, record)) = self.record_mut(resource) {
-            record.extent = None;
+        if let Some(record) = self.record_mut(resource) {
+            record.shape = Shape::EMPTY;
         }
     }
 
     fn change(&mut self, resource: Resource, part: Part, change: impl Fn(&mut State)) -> bool {
-        let Some((extent, record)) = self.record_mut(resource) else { return false };
+        let Some(record) = self.record_mut(resource) else { return false };
+        let extent = record.extent();
         if !extent.contains(&part) {
             return false;
         }
@@ -215,11 +293,13 @@ impl Ledger {
     }
 
     fn defined(&self, resource: Resource, part: Part) -> bool {
-        self.record(resource).is_some_and(|(extent, record)| {
-            extent.contains(&part)
-                && extent
-                    .intervals(part)
-                    .all(|(start, end)| record.runs.covering(start, end).iter().all(|run| run.state.defined))
+        self.record(resource).is_some_and(|record| {
+            let extent = record.extent();
+            let defined = |runs: &[Run]| {
+                let mut intervals = extent.intervals(part);
+                intervals.all(|(start, end)| covering(runs, start, end).iter().all(|run| run.state.defined))
+            };
+            extent.contains(&part) && self.committed(record, |runs, _, _| defined(runs))
         })
     }
 }

@@ -10,7 +10,6 @@ use super::barrier::{MemoryBarrier, TextureBarrier};
 use super::batches::{Mark, Plan};
 use super::extent::{Extent, Resource};
 use super::ledger::Ledger;
-use super::overlay::Overlay;
 use super::passes::PassList;
 use super::runs::Runs;
 
@@ -26,8 +25,8 @@ struct Remembered {
     extent: Extent,
     before: Runs,
     after: Runs,
-    /// Whether the passes change its contents.
-    written: bool,
+    /// How many uses change its contents.
+    changes: u64,
 }
 
 #[derive(Debug, Default)]
@@ -55,20 +54,13 @@ pub(super) struct Memos {
 
 impl Memos {
     /// Applies the memo of these passes from these states, if there is one; whether there is.
-    pub(super) fn apply(
-        &self,
-        ledger: &Ledger,
-        overlay: &mut Overlay,
-        passes: &PassList,
-        plan: &mut Plan,
-    ) -> bool {
+    pub(super) fn apply(&self, ledger: &mut Ledger, passes: &PassList, plan: &mut Plan) -> bool {
         for memo in &self.memos {
-            if memo.complete && memo.list == *passes && memo.fits(ledger, overlay) {
+            if memo.complete && memo.list == *passes && memo.fits(ledger) {
                 for known in &memo.resources[..memo.used] {
-                    let Some(index) = overlay.find(known.resource) else { continue };
-                    let entry = overlay.entry(index);
-                    entry.now.copy_from(&known.after);
-                    entry.written |= known.written;
+                    let record = ledger.at(known.resource);
+                    record.runs.copy_from(known.after.all());
+                    record.revision += known.changes;
                 }
                 plan.append(&memo.memory, &memo.textures, &memo.ends);
                 return true;
@@ -78,7 +70,7 @@ impl Memos {
     }
 
     /// Begins a memo of these passes, from the states that the call's entries are in.
-    pub(super) fn begin(&mut self, overlay: &mut Overlay, passes: &PassList) {
+    pub(super) fn begin(&mut self, ledger: &mut Ledger, passes: &PassList) {
         if self.memos.len() < KEPT {
             self.open = self.memos.len();
             self.memos.push(Memo::default());
@@ -90,29 +82,30 @@ impl Memos {
         memo.complete = false;
         memo.list.copy_from(passes);
         memo.used = 0;
-        for entry in overlay.touched() {
+        for entry in ledger.undo.of_call() {
+            let resource = ledger.undo.entry(entry).resource;
+            let record = ledger.at(resource);
+            let extent = record.extent();
             if memo.used == memo.resources.len() {
                 let (before, after) = (Runs::default(), Runs::default());
-                let (resource, extent) = (entry.resource, entry.extent);
-                memo.resources.push(Remembered { resource, extent, before, after, written: false });
+                memo.resources.push(Remembered { resource, extent, before, after, changes: 0 });
             }
             let known = &mut memo.resources[memo.used];
-            known.resource = entry.resource;
-            known.extent = entry.extent;
-            known.before.copy_from(&entry.now);
-            // Set again at the end, together with what the passes write.
-            known.written = std::mem::replace(&mut entry.written, false);
+            known.resource = resource;
+            known.extent = extent;
+            known.before.copy_from(record.runs.all());
             memo.used += 1;
         }
     }
 
     /// Ends the memo with what the call planned since `mark`, if it `succeeded`.
-    pub(super) fn end(&mut self, overlay: &mut Overlay, plan: &Plan, mark: Mark, succeeded: bool) {
+    pub(super) fn end(&mut self, ledger: &mut Ledger, plan: &Plan, mark: Mark, succeeded: bool) {
         let memo = &mut self.memos[self.open];
-        for (known, entry) in memo.resources.iter_mut().zip(overlay.touched()) {
-            let before = std::mem::replace(&mut known.written, entry.written);
-            entry.written |= before;
-            known.after.copy_from(&entry.now);
+        for (known, entry) in memo.resources.iter_mut().zip(ledger.undo.of_call()) {
+            let before = ledger.undo.entry(entry).revision;
+            let record = ledger.at(known.resource);
+            known.changes = record.revision - before;
+            known.after.copy_from(record.runs.all());
             known.after.clear_marks();
         }
         plan.copy_since(mark, &mut memo.memory, &mut memo.textures, &mut memo.ends);
@@ -122,11 +115,13 @@ impl Memos {
 
 impl Memo {
     /// Whether all resources are in the states that the memo starts from.
-    fn fits(&self, ledger: &Ledger, overlay: &mut Overlay) -> bool {
+    fn fits(&self, ledger: &mut Ledger) -> bool {
         self.resources[..self.used].iter().all(|known| {
-            let Some(index) = overlay.touch(ledger, known.resource) else { return false };
-            let entry = overlay.entry(index);
-            entry.extent == known.extent && entry.now.same_states(&known.before)
+            if ledger.touch(known.resource).is_none() {
+                return false;
+            }
+            let record = ledger.at(known.resource);
+            record.extent() == known.extent && record.runs.same_states(&known.before)
         })
     }
 }

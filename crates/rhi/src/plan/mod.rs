@@ -2,7 +2,7 @@
 //!
 //! A pass says what it uses and how ([`ResourceUse`]). The [`Ledger`] knows the state that every part of every resource
 //! is in. The [`Planner`] compares the two and writes a [`Plan`]: before each pass, the barriers that it needs and no
-//! more. When the work has been accepted, the planner commits the new states to the ledger.
+//! more. When the work has been accepted, the planner commits; until then everything can be taken back.
 //!
 //! | file | its idea |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | `extent` | parts of a resource as intervals of cells |
 //! | `runs` | the state of every cell, as runs |
 //! | `ledger` | all resources of a device |
-//! | `overlay` | copies of states, until they are committed |
+//! | `undo` | what planning changed, until it is committed |
 //! | `passes` | the input |
 //! | `planner` | the rules, and the steps of a pass |
 //! | `fine`, `whole` | barriers by range, and by resource |
@@ -26,7 +26,6 @@ mod extent;
 mod fine;
 mod ledger;
 mod memo;
-mod overlay;
 mod pairs;
 mod passes;
 mod planner;
@@ -34,6 +33,7 @@ mod reasons;
 mod runs;
 #[cfg(test)]
 mod tests;
+mod undo;
 mod whole;
 
 pub use access::{

@@ -31,8 +31,9 @@ impl Pairs {
     pub(super) const NONE: Pairs = Pairs(0);
 
     /// Every meaningful pair of the scope.
+    #[inline]
     pub(super) fn of(scope: Scope) -> Pairs {
-        let access = scope.access.bits();
+        let access = u32::from(scope.access.bits());
         let mut stages = scope.stages.bits();
         let mut pairs = 0;
         while stages != 0 {
@@ -44,11 +45,13 @@ impl Pairs {
     }
 
     /// Whether every pair of `other` is in the set.
+    #[inline]
     pub(super) fn contains(self, other: Pairs) -> bool {
         self.0 & other.0 == other.0
     }
 
     /// The pairs of both sets.
+    #[inline]
     pub(super) fn union(self, other: Pairs) -> Pairs {
         Pairs(self.0 | other.0)
     }

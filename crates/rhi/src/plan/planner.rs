@@ -1,8 +1,7 @@
 //! The planner: declared uses in, the least barriers that make them safe out.
 //!
-//! A call walks its passes once, in order, over copies of the ledger's states (the [overlay](super::overlay)). It
-//! first resolves every use: its copy, its scope, and the next use of the same resource, so that looking ahead is a
-//! walk along a chain. Each pass then goes through four steps:
+//! A call walks its passes once, in order, over the ledger's states, which it changes in place. It first resolves every
+//! use: its scope, and the next use of the same resource, so that looking ahead is a walk along a chain. Each pass then goes through four steps:
 //!
 //! 1. *Admit.* The runs under each use are isolated and marked with the use. A run that is already marked in this pass
 //!    has two uses, which must be compatible. What is read must be defined.
@@ -23,18 +22,18 @@
 //!
 //! A call with the passes and the states of a recent one is not planned again: see [`super::memo`].
 //!
-//! **Atomicity.** A call that fails leaves the copies, the ledger and the plan as they were. Nothing reaches the ledger
-//! before [`Planner::commit`].
+//! **Atomicity.** A call that fails leaves the ledger and the plan as they were ([`super::undo`]). The ledger's queries
+//! notice nothing before [`Planner::commit`].
 
 use super::access::{Effect, Layout, ResourceUse, Scope};
 use super::batches::Plan;
 use super::extent::{Part, Resource};
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Record};
 use super::memo::{self, Memos};
-use super::overlay::{NONE, Overlay};
 use super::pairs::Pairs;
 use super::passes::PassList;
-use super::runs::State;
+use super::runs::{Mark, State};
+use super::undo::{NONE, Touched};
 use super::{fine, whole};
 use crate::plan::Access;
 
@@ -104,7 +103,8 @@ pub enum PlanError {
 /// A use, resolved.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resolved {
-    /// Its entry in the overlay.
+    pub resource: Resource,
+    /// Its resource's entry in what the call touched.
     pub entry: u32,
     /// The next use of the same resource in the list, or [`NONE`].
     pub next: u32,
@@ -117,29 +117,26 @@ pub(super) struct Resolved {
 /// Plans passes against a ledger. One planner belongs to one ledger.
 ///
 /// ```ignore
-/// planner.plan(&ledger, &passes, &mut plan)?;      // as often as needed, before one commit
+/// planner.plan(&mut ledger, &passes, &mut plan)?;      // as often as needed, before one commit
 /// for (index, pass) in recorded.iter().enumerate() {
 ///     encoder.barriers(&backend, plan.batch(index));
 ///     pass.record(&mut encoder);
 /// }
 /// match backend.submit(&mut encoders, ordinal) {
 ///     Ok(()) => planner.commit(&mut ledger, ordinal),
-///     Err(_) => planner.discard(),
+///     Err(_) => planner.discard(&mut ledger),
 /// }
 /// ```
 #[derive(Debug, Default)]
 pub struct Planner {
     mode: HazardMode,
-    overlay: Overlay,
     uses: Vec<Resolved>,
-    /// The serial of the next use; serials tell the uses of all calls apart until commit or discard.
-    serial: u32,
     memos: Memos,
 }
 
 /// What the steps of one pass work on.
 pub(super) struct Context<'a> {
-    pub overlay: &'a mut Overlay,
+    pub ledger: &'a mut Ledger,
     pub uses: &'a [Resolved],
     pub declared: &'a [ResourceUse],
     pub plan: &'a mut Plan,
@@ -148,8 +145,6 @@ pub(super) struct Context<'a> {
     pub pass: u32,
     pub start: u32,
     pub end: u32,
-    /// The serial of use zero.
-    pub base: u32,
 }
 
 impl Planner {
@@ -168,59 +163,48 @@ impl Planner {
         self.mode = mode;
     }
 
-    /// Whether nothing waits for [`commit`](Self::commit) or [`discard`](Self::discard).
-    pub fn is_idle(&self) -> bool {
-        self.overlay.is_empty()
-    }
-
     /// Plans the passes after all that was planned since the last commit or discard, and appends a batch for each to
     /// `plan`.
     ///
     /// # Errors
-    /// [`PlanError`], and then neither the planner nor the plan has changed.
-    pub fn plan(&mut self, ledger: &Ledger, passes: &PassList, plan: &mut Plan) -> Result<(), PlanError> {
+    /// [`PlanError`], and then neither the ledger nor the plan has changed.
+    pub fn plan(&mut self, ledger: &mut Ledger, passes: &PassList, plan: &mut Plan) -> Result<(), PlanError> {
         let mark = plan.mark();
-        self.overlay.begin_call();
-        // Serial zero marks nothing.
-        self.serial = self.serial.max(1);
+        ledger.begin_call();
         let remember =
             self.mode == HazardMode::Fine && !plan.wants_reasons() && passes.uses().len() >= memo::LEAST_USES;
-        if remember && self.memos.apply(ledger, &mut self.overlay, passes, plan) {
-            self.serial += passes.uses().len() as u32;
+        if remember && self.memos.apply(ledger, passes, plan) {
             return Ok(());
         }
         let mut result = self.resolve(ledger, passes);
         if result.is_ok() {
             if remember {
-                self.memos.begin(&mut self.overlay, passes);
+                self.memos.begin(ledger, passes);
             }
-            result = self.walk(passes, plan);
+            result = self.walk(ledger, passes, plan);
             if remember {
-                self.memos.end(&mut self.overlay, plan, mark, result.is_ok());
+                self.memos.end(ledger, plan, mark, result.is_ok());
             }
         }
-        self.serial += passes.uses().len() as u32;
         if result.is_err() {
-            self.overlay.roll_back();
+            ledger.roll_back();
             plan.truncate(mark);
         }
         result
     }
 
-    /// Publishes everything planned to the ledger, as done by the submission with this ordinal.
+    /// Makes everything planned the ledger's last word, as done by the submission with this ordinal.
     pub fn commit(&mut self, ledger: &mut Ledger, ordinal: u64) {
-        self.overlay.commit(ledger, ordinal);
-        self.serial = 0;
+        ledger.keep(ordinal);
     }
 
     /// Forgets everything planned.
-    pub fn discard(&mut self) {
-        self.overlay.forget();
-        self.serial = 0;
+    pub fn discard(&mut self, ledger: &mut Ledger) {
+        ledger.take_back_all();
     }
 
     /// Finds every resource, checks every range, and links the uses of each resource.
-    fn resolve(&mut self, ledger: &Ledger, passes: &PassList) -> Result<(), PlanError> {
+    fn resolve(&mut self, ledger: &mut Ledger, passes: &PassList) -> Result<(), PlanError> {
         self.uses.clear();
         for (index, pass) in passes.iter().enumerate() {
             let pass_index = index as u32;
@@ -229,22 +213,23 @@ impl Planner {
             for (position, &(from, to)) in pass.aliases.iter().enumerate() {
                 for resource in [from, to] {
                     let item = Item::Alias(position as u32);
-                    self.overlay.touch(ledger, resource).ok_or(unknown(item))?;
+                    ledger.touch(resource).ok_or(unknown(item))?;
                 }
             }
             for (position, declared) in pass.uses.iter().enumerate() {
                 let item = Item::Use(position as u32);
-                let entry = self.overlay.touch(ledger, Resource::of(declared)).ok_or(unknown(item))?;
-                if !self.overlay.entry(entry).extent.contains(&Part::of(declared)) {
+                let resource = Resource::of(declared);
+                let entry = ledger.touch(resource).ok_or(unknown(item))?;
+                if !ledger.at(resource).extent().contains(&Part::of(declared)) {
                     return Err(beyond(item));
                 }
-                self.link(entry, declared);
+                self.link(ledger.undo.entry(entry), entry, resource, declared);
             }
             for (position, (texture, range)) in pass.discards.iter().enumerate() {
                 let item = Item::Discard(position as u32);
                 let resource = Resource::Texture(texture.slot());
-                let entry = self.overlay.touch(ledger, resource).ok_or(unknown(item))?;
-                if !self.overlay.entry(entry).extent.contains(&Part::Subresources(*range)) {
+                ledger.touch(resource).ok_or(unknown(item))?;
+                if !ledger.at(resource).extent().contains(&Part::Subresources(*range)) {
                     return Err(beyond(item));
                 }
             }
@@ -252,22 +237,22 @@ impl Planner {
         Ok(())
     }
 
-    fn link(&mut self, index: u32, declared: &ResourceUse) {
+    fn link(&mut self, touched: &mut Touched, entry: u32, resource: Resource, declared: &ResourceUse) {
         let this = self.uses.len() as u32;
-        let entry = self.overlay.entry(index);
-        if entry.head == NONE {
-            entry.head = this;
-        } else if let Some(last) = self.uses.get_mut(entry.tail as usize) {
+        if touched.head == NONE {
+            touched.head = this;
+        } else if let Some(last) = self.uses.get_mut(touched.tail as usize) {
             last.next = this;
         }
-        entry.tail = this;
+        touched.tail = this;
         let scope = declared.scope();
         let layout = match declared {
             ResourceUse::Buffer { .. } => Layout::Undefined,
             ResourceUse::Texture { range, usage, .. } => usage.layout(range.aspects),
         };
         self.uses.push(Resolved {
-            entry: index,
+            resource,
+            entry,
             next: NONE,
             scope,
             pairs: Pairs::of(scope),
@@ -276,11 +261,11 @@ impl Planner {
         });
     }
 
-    fn walk(&mut self, passes: &PassList, plan: &mut Plan) -> Result<(), PlanError> {
+    fn walk(&mut self, ledger: &mut Ledger, passes: &PassList, plan: &mut Plan) -> Result<(), PlanError> {
         for (index, pass) in passes.iter().enumerate() {
             let start = pass.first_use as u32;
             let mut context = Context {
-                overlay: &mut self.overlay,
+                ledger: &mut *ledger,
                 uses: &self.uses,
                 declared: passes.uses(),
                 plan: &mut *plan,
@@ -288,7 +273,6 @@ impl Planner {
                 pass: index as u32,
                 start,
                 end: start + pass.uses.len() as u32,
-                base: self.serial,
             };
             context.hand_over(pass.aliases);
             context.admit()?;
@@ -304,65 +288,67 @@ impl Planner {
 }
 
 impl Context<'_> {
-    /// The serial of a use.
-    pub(super) fn serial(&self, usage: u32) -> u32 {
-        self.base + usage
+    /// The record that a use is about.
+    #[inline]
+    pub(super) fn record(&mut self, usage: u32) -> &mut Record {
+        self.ledger.at(self.uses[usage as usize].resource)
+    }
+
+    /// The call's notes about the resource of a use.
+    #[inline]
+    pub(super) fn touched(&mut self, usage: u32) -> &mut Touched {
+        self.ledger.undo.entry(self.uses[usage as usize].entry)
     }
 
     /// Gives memory to its next owners. The former owner keeps its dependencies, since it may have several heirs.
     fn hand_over(&mut self, aliases: &[(Resource, Resource)]) {
         for &(from, to) in aliases {
-            let (Some(from), Some(to)) = (self.overlay.find(from), self.overlay.find(to)) else { continue };
             let mut source = Scope::NONE;
-            for index in [from, to] {
-                for run in self.overlay.entry(index).now.all() {
+            for resource in [from, to] {
+                for run in self.ledger.at(resource).runs.all() {
                     source = source.union(run.state.source());
                 }
             }
-            let former = self.overlay.entry(from);
-            former.written = true;
-            for run in former.now.all_mut() {
+            let former = self.ledger.at(from);
+            former.revision += 1;
+            for run in former.runs.all_mut() {
                 run.state.defined = false;
                 run.state.layout = Layout::Undefined;
             }
-            let cells = former.extent.cells();
+            let cells = former.runs.cells();
             if cells > 0 {
-                former.now.coalesce(0, cells);
+                former.runs.coalesce(0, cells);
             }
-            let heir = self.overlay.entry(to);
-            heir.written = true;
-            let cells = heir.extent.cells();
-            heir.now.reset(cells, State { write: source, ..State::FRESH });
+            let heir = self.ledger.at(to);
+            heir.revision += 1;
+            heir.runs.reset(heir.runs.cells(), State { write: source, ..State::FRESH });
         }
     }
 
     /// Step 1: marks what the pass touches, and refuses what cannot be.
     fn admit(&mut self) -> Result<(), PlanError> {
-        let first_serial = self.serial(self.start);
         for index in self.start..self.end {
             let usage = self.uses[index as usize];
             let part = Part::of(&self.declared[index as usize]);
-            let serial = self.serial(index);
-            let entry = self.overlay.entry(usage.entry);
-            for (start, end) in entry.extent.intervals(part) {
-                let range = entry.now.isolate(start, end);
+            let record = self.ledger.at(usage.resource);
+            let extent = record.extent();
+            for (start, end) in extent.intervals(part) {
+                let range = record.runs.isolate(start, end);
                 let mut from = start;
-                for run in &mut entry.now.all_mut()[range] {
-                    if run.mark >= first_serial {
-                        let other = run.mark - self.base;
+                for run in &mut record.runs.all_mut()[range] {
+                    if let Some(other) = run.mark.since(self.start) {
                         if !compatible(&self.uses[other as usize], &usage) {
                             let first = other - self.start;
                             let second = index - self.start;
                             return Err(PlanError::Conflict { pass: self.pass, first, second });
                         }
-                        run.shared = true;
+                        run.mark.share();
                     } else {
-                        run.mark = serial;
-                        run.shared = false;
+                        run.mark = Mark::of(index);
                     }
                     if matches!(usage.effect, Effect::Read | Effect::ReadWrite) && !run.state.defined {
                         let mut undefined = None;
-                        entry.extent.parts(from, run.end, |part| undefined = undefined.or(Some(part)));
+                        extent.parts(from, run.end, |part| undefined = undefined.or(Some(part)));
                         let part = undefined.unwrap_or(part);
                         return Err(PlanError::Undefined {
                             pass: self.pass,
@@ -381,21 +367,24 @@ impl Context<'_> {
     fn settle(&mut self) {
         let pass = self.list.pass(self.pass as usize);
         for (texture, range) in pass.discards {
-            let Some(index) = self.overlay.find(Resource::Texture(texture.slot())) else { continue };
-            let entry = self.overlay.entry(index);
-            entry.written = true;
-            for (start, end) in entry.extent.intervals(Part::Subresources(*range)) {
-                let runs = entry.now.isolate(start, end);
-                for run in &mut entry.now.all_mut()[runs] {
+            let record = self.ledger.at(Resource::Texture(texture.slot()));
+            record.revision += 1;
+            for (start, end) in record.extent().intervals(Part::Subresources(*range)) {
+                let runs = record.runs.isolate(start, end);
+                for run in &mut record.runs.all_mut()[runs] {
                     run.state.defined = false;
                 }
-                entry.now.coalesce(start, end);
+                record.runs.coalesce(start, end);
             }
         }
         for index in self.start..self.end {
-            let entry = self.overlay.entry(self.uses[index as usize].entry);
-            for (start, end) in entry.extent.intervals(Part::of(&self.declared[index as usize])) {
-                entry.now.coalesce(start, end);
+            let part = Part::of(&self.declared[index as usize]);
+            let record = self.record(index);
+            if record.runs.single().is_some() {
+                continue;
+            }
+            for (start, end) in record.extent().intervals(part) {
+                record.runs.coalesce(start, end);
             }
         }
     }

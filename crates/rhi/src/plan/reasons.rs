@@ -3,9 +3,9 @@
 use super::access::Effect;
 use super::batches::{Hazard, Previous};
 use super::extent::Part;
-use super::overlay::NONE;
 use super::planner::Context;
 use super::runs::State;
+use super::undo::NONE;
 
 /// The kind of dependency that a use with this effect has on the state.
 pub(super) fn hazard(state: &State, effect: Effect, transition: bool) -> Hazard {
@@ -24,7 +24,7 @@ pub(super) fn hazard(state: &State, effect: Effect, transition: bool) -> Hazard 
 /// The last pass of the call before this use that touched the part in the way that the hazard is about.
 pub(super) fn previous(context: &mut Context<'_>, index: u32, part: Part, hazard: Hazard) -> Previous {
     let mut last = None;
-    let mut at = context.overlay.entry(context.uses[index as usize].entry).head;
+    let mut at = context.touched(index).head;
     while at != NONE && at < context.start {
         let usage = &context.uses[at as usize];
         let counts = match hazard {

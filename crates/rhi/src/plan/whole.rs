@@ -12,19 +12,19 @@ use super::access::{Access, Layout, Scope, Stages};
 use super::barrier::TextureBarrier;
 use super::batches::{BarrierIndex, Hazard, Reason};
 use super::extent::{Part, Resource};
-use super::overlay::NONE;
 use super::pairs::Pairs;
 use super::planner::Context;
 use super::reasons;
 use super::runs::State;
+use super::undo::NONE;
 
 /// Plans the barriers and effects of the context's pass.
 pub(super) fn plan_pass(context: &mut Context<'_>) {
-    let pass = context.serial(context.start);
+    let pass = context.pass + 1;
     for index in context.start..context.end {
-        let entry = context.overlay.entry(context.uses[index as usize].entry);
-        if entry.pass != pass {
-            entry.pass = pass;
+        let touched = context.touched(index);
+        if touched.pass != pass {
+            touched.pass = pass;
             plan_resource(context, index);
         }
     }
@@ -67,27 +67,26 @@ fn plan_resource(context: &mut Context<'_>, first: u32) {
         Scope::new(before.write.stages | handed, before.write.access)
     };
     let visible = if reset { Pairs::NONE } else { before.visible.union(served) };
-    let entry = context.overlay.entry(context.uses[first as usize].entry);
-    entry.written |= together.writes;
-    for run in entry.now.all_mut() {
+    let record = context.record(first);
+    record.revision += u64::from(together.writes);
+    for run in record.runs.all_mut() {
         let state = &mut run.state;
         (state.write, state.visible) = (write, visible);
         if reset {
             state.readers = Stages::empty();
         }
     }
-    let cells = entry.extent.cells();
+    let cells = record.runs.cells();
     each_use(context, first, |context, at| leave_trace(context, at, together.writes));
     if cells > 0 {
-        context.overlay.entry(context.uses[first as usize].entry).now.coalesce(0, cells);
+        context.record(first).runs.coalesce(0, cells);
     }
 }
 
 /// The dependency state of all runs as one.
 fn widened(context: &mut Context<'_>, first: u32) -> State {
-    let entry = context.overlay.entry(context.uses[first as usize].entry);
     let mut all = State { visible: Pairs::of(Scope::new(Stages::all(), Access::all())), ..State::FRESH };
-    for run in entry.now.all() {
+    for run in context.record(first).runs.all() {
         all.write = all.write.union(run.state.write);
         all.readers |= run.state.readers;
         if !run.state.write.stages.is_empty() {
@@ -123,14 +122,13 @@ fn each_use(context: &mut Context<'_>, first: u32, mut each: impl FnMut(&mut Con
 fn transitions(context: &mut Context<'_>, at: u32, before: &State, src: Scope) -> Stages {
     let usage = context.uses[at as usize];
     let part = Part::of(&context.declared[at as usize]);
-    let entry = context.overlay.entry(usage.entry);
-    let (resource, extent) = (entry.resource, entry.extent);
-    let Resource::Texture(texture) = resource else { return Stages::empty() };
+    let extent = context.record(at).extent();
+    let Resource::Texture(texture) = usage.resource else { return Stages::empty() };
     let mut handed = Stages::empty();
     for (start, end) in extent.intervals(part) {
         let mut from = start;
-        for position in context.overlay.entry(usage.entry).now.isolate(start, end) {
-            let run = context.overlay.entry(usage.entry).now.all()[position];
+        for position in context.record(at).runs.isolate(start, end) {
+            let run = context.record(at).runs.all()[position];
             if run.state.layout != usage.layout {
                 // A transition serves every use of the run in this pass.
                 let mut dst = Scope::NONE;
@@ -152,7 +150,7 @@ fn transitions(context: &mut Context<'_>, at: u32, before: &State, src: Scope) -
                     context.plan.push_texture(TextureBarrier { texture, range, src, dst, old, new });
                     explain(context, at, before, part, BarrierIndex::Texture(0), src, dst);
                 });
-                context.overlay.entry(usage.entry).now.all_mut()[position].state.layout = usage.layout;
+                context.record(at).runs.all_mut()[position].state.layout = usage.layout;
             }
             from = run.end;
         }
@@ -165,10 +163,10 @@ fn transitions(context: &mut Context<'_>, at: u32, before: &State, src: Scope) -
 fn leave_trace(context: &mut Context<'_>, at: u32, writing_pass: bool) {
     let usage = context.uses[at as usize];
     let part = Part::of(&context.declared[at as usize]);
-    let entry = context.overlay.entry(usage.entry);
-    for (start, end) in entry.extent.intervals(part) {
-        let range = entry.now.isolate(start, end);
-        for run in &mut entry.now.all_mut()[range] {
+    let record = context.record(at);
+    for (start, end) in record.extent().intervals(part) {
+        let range = record.runs.isolate(start, end);
+        for run in &mut record.runs.all_mut()[range] {
             if usage.effect.writes() {
                 run.state.defined = true;
             } else if !writing_pass {
@@ -191,7 +189,7 @@ fn explain(
         return;
     }
     let usage = context.uses[at as usize];
-    let resource = Resource::of(&context.declared[at as usize]);
+    let resource = usage.resource;
     let hazard = match barrier {
         BarrierIndex::Memory(_) => reasons::hazard(before, usage.effect, false),
         BarrierIndex::Texture(_) if before.write.stages.is_empty() && before.readers.is_empty() => {
@@ -203,7 +201,7 @@ fn explain(
         Part::Bytes { .. } => Part::Bytes { offset: 0, size: u64::MAX / 2 },
         Part::Subresources(_) => {
             let mut whole = part;
-            let extent = context.overlay.entry(usage.entry).extent;
+            let extent = context.record(at).extent();
             extent.parts(0, extent.cells(), |part| whole = part);
             whole
         }

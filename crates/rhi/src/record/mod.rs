@@ -95,7 +95,7 @@ impl<B: Backend> Device<B> {
 
     /// Forgets what a recording has planned and asked for. After a submission it finds nothing.
     fn discard_recording(&mut self) {
-        self.planner.discard();
+        self.planner.discard(&mut self.ledger);
         self.readbacks.discard_recorded();
         self.timings.discard();
     }
@@ -143,7 +143,7 @@ impl<B: Backend> Recorder<'_, B> {
     ) -> Result<()> {
         let device = &mut *self.device;
         let planned = check_list(&device.registry, list, &pass_label).and_then(|()| {
-            device.planner.plan(&device.ledger, list, plan).map_err(|error| {
+            device.planner.plan(&mut device.ledger, list, plan).map_err(|error| {
                 let label = pass_label(failed_pass(&error));
                 plan_error(&device.registry, list, error, &label)
             })
@@ -168,7 +168,7 @@ impl<B: Backend> Recorder<'_, B> {
         scratch.plan.clear();
         device
             .planner
-            .plan(&device.ledger, &scratch.passes, &mut scratch.plan)
+            .plan(&mut device.ledger, &scratch.passes, &mut scratch.plan)
             .map_err(|error| plan_error(&device.registry, &scratch.passes, error, label))?;
         if let Some(encoder) = &mut self.encoder
             && !scratch.plan.batch(0).is_empty()

@@ -404,7 +404,7 @@ impl<B: Backend> Device<B> {
             publish(&self.registry, &pending.copy, &mut ring.passes);
         }
         ring.passes.end_pass();
-        self.planner.plan(&self.ledger, &ring.passes, &mut ring.plan).map_err(|error| {
+        self.planner.plan(&mut self.ledger, &ring.passes, &mut ring.plan).map_err(|error| {
             crate::record::declared::plan_error(&self.registry, &ring.passes, error, "uploads")
         })?;
         let emit = |encoder: &mut B::Encoder, batch: crate::plan::BarrierBatch<'_>| {

@@ -259,7 +259,7 @@ fn what_is_committed_and_what_is_not() {
 
     world.pass([t(0, T::Sampled(FS))]);
     world.try_plan().unwrap();
-    world.planner.discard();
+    world.planner.discard(&mut world.ledger);
     assert_eq!(world.ledger.texture_layout(0, Aspects::COLOR, 0, 0), Some(Layout::CopyDst));
     assert_eq!(world.ledger.texture_ordinal(0), 7);
 

@@ -187,8 +187,8 @@ fn follow(
     let mut chain = stages;
     let mut ordered = if from.transition { stages } else { Stages::empty() };
     let mut available = from.transition;
-    let mut visible: BTreeSet<(u32, u32)> = BTreeSet::new();
-    let see = |visible: &mut BTreeSet<(u32, u32)>, scope: Scope| {
+    let mut visible: BTreeSet<(u16, u16)> = BTreeSet::new();
+    let see = |visible: &mut BTreeSet<(u16, u16)>, scope: Scope| {
         for stage in scope.stages.iter() {
             for access in of_stage(stage, scope.access).iter() {
                 visible.insert((stage.bits(), access.bits()));

@@ -80,7 +80,7 @@ impl World {
 
     fn try_plan(&mut self) -> Result<(), PlanError> {
         self.plan.clear();
-        let result = self.planner.plan(&self.ledger, &self.passes, &mut self.plan);
+        let result = self.planner.plan(&mut self.ledger, &self.passes, &mut self.plan);
         self.passes.begin();
         result
     }
@@ -180,7 +180,7 @@ fn scope(scope: Scope) -> String {
     const STAGES: [&str; 11] = ["DI", "IDX", "VAI", "VS", "FS", "E", "L", "CAO", "CS", "X", "HOST"];
     const ACCESS: [&str; 14] =
         ["ICR", "IXR", "VR", "UR", "SS", "SR", "SW", "CR", "CW", "DR", "DW", "TR", "TW", "HR"];
-    fn names(bits: u32, names: &[&str]) -> String {
+    fn names(bits: u16, names: &[&str]) -> String {
         let set: Vec<&str> =
             names.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, name)| *name).collect();
         if set.is_empty() { "0".into() } else { set.join(",") }

@@ -187,7 +187,7 @@ fn play(passes: &[AnyPass], mode: impl Fn(usize) -> HazardMode) -> (Vec<Step>, L
                 list.end_pass();
             }
             let before = plan.len();
-            match planner.plan(&ledger, &list, &mut plan) {
+            match planner.plan(&mut ledger, &list, &mut plan) {
                 Ok(()) => break,
                 Err(error) => {
                     assert_eq!(plan.len(), before);
@@ -249,9 +249,9 @@ fn check_ledger(ledger: &Ledger, last: &[Last]) {
     }
     for slot in 0..2 {
         for resource in [Resource::Buffer(slot), Resource::Texture(slot)] {
-            let (extent, record) = ledger.record(resource).unwrap();
+            let record = ledger.record(resource).unwrap();
             let runs = record.runs.all();
-            assert_eq!(runs.last().unwrap().end, extent.cells());
+            assert_eq!(runs.last().unwrap().end, record.extent().cells());
             for pair in runs.windows(2) {
                 assert!(pair[0].end < pair[1].end && pair[0].state != pair[1].state, "not coalesced");
             }
@@ -406,8 +406,8 @@ proptest! {
                 expected.clear();
                 // The second call begins where the first one ended.
                 for _ in 0..2 {
-                    let result = planner.plan(&ledger, &list, &mut plan);
-                    prop_assert_eq!(result, fresh.plan(&anew, &list, &mut expected));
+                    let result = planner.plan(&mut ledger, &list, &mut plan);
+                    prop_assert_eq!(result, fresh.plan(&mut anew, &list, &mut expected));
                 }
                 prop_assert_eq!(plan.len(), expected.len());
                 for index in 0..plan.len() {
@@ -418,8 +418,8 @@ proptest! {
                     planner.commit(&mut ledger, 1);
                     fresh.commit(&mut anew, 1);
                 } else {
-                    planner.discard();
-                    fresh.discard();
+                    planner.discard(&mut ledger);
+                    fresh.discard(&mut anew);
                 }
                 for cell in cells() {
                     let (a, b) = match cell {

@@ -62,7 +62,7 @@ fn undefined_read_is_an_error() {
     world.pass([bytes(0, 0, 16, B::CopyDst)]).pass([bytes(0, 8, 16, B::Vertex)]);
     let part = Part::Bytes { offset: 16, size: 8 };
     assert_eq!(world.try_plan(), Err(PlanError::Undefined { pass: 1, usage: 0, part }));
-    assert!(world.planner.is_idle() && world.plan.is_empty());
+    assert!(world.ledger.is_idle() && world.plan.is_empty());
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn mip_chain_down_and_up_reconverges() {
         ]
     );
     world.commit(1);
-    assert_eq!(world.ledger.record(Resource::Texture(0)).unwrap().1.runs.all().len(), 1);
+    assert_eq!(world.ledger.record(Resource::Texture(0)).unwrap().runs.all().len(), 1);
     world.pass([sub(0, color(0..5, 0..1), T::Sampled(FS))]);
     assert_plan!(world);
     world.pass([sub(0, color(0..5, 0..1), T::CopySrc)]);
@@ -189,7 +189,7 @@ fn slices_and_mips_of_depth_and_stencil_keep_their_own_contents() {
                 assert_eq!(layout, Some(Layout::DepthStencilAttachment));
                 world.pass([sub(0, range, T::DepthStencil { load: true })]);
                 assert_eq!(world.try_plan().is_ok(), aspects != dropped(layer));
-                world.planner.discard();
+                world.planner.discard(&mut world.ledger);
             }
         }
     }
@@ -199,7 +199,7 @@ fn slices_and_mips_of_depth_and_stencil_keep_their_own_contents() {
         sub(0, at(Aspects::STENCIL, 0, 1), T::DepthStencil { load: false }),
     ]);
     assert_plan!(world, 0 => ["M E,L/DW -> E,L/DR,DW", "I t0 depth layer 1 : E,L/DW -> FS/SS : DA>DRO"]);
-    world.planner.discard();
+    world.planner.discard(&mut world.ledger);
     // What was dropped may start from undefined, what was kept may not.
     world.pass([sub(0, at(all, 0, 1), T::CopyDst { whole: false })]);
     assert_plan!(world, 0 => [
