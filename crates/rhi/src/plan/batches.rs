@@ -108,6 +108,7 @@ impl Plan {
     }
 
     /// Empties the plan, keeping its memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.truncate(Mark::default());
     }
@@ -126,6 +127,7 @@ impl Plan {
     ///
     /// # Panics
     /// If there is no such pass.
+    #[inline]
     pub fn batch(&self, index: usize) -> BarrierBatch<'_> {
         let (start, end) = self.bounds(index);
         BarrierBatch {
@@ -153,6 +155,7 @@ impl Plan {
         }
     }
 
+    #[inline]
     fn bounds(&self, index: usize) -> (Mark, Mark) {
         let start = if index == 0 { Mark::default() } else { self.ends[index - 1] };
         (start, self.ends[index])
@@ -164,6 +167,7 @@ impl Plan {
     }
 
     /// The end of the plan.
+    #[inline]
     pub(super) fn mark(&self) -> Mark {
         Mark {
             memory: self.memory.len(),
@@ -208,6 +212,7 @@ impl Plan {
     }
 
     /// Takes back all that was planned since the mark.
+    #[inline]
     pub(super) fn truncate(&mut self, mark: Mark) {
         self.memory.truncate(mark.memory);
         self.textures.truncate(mark.textures);
@@ -216,6 +221,7 @@ impl Plan {
     }
 
     /// Adds a memory barrier to the open batch.
+    #[inline]
     pub(super) fn push_memory(&mut self, src: Scope, dst: Scope) {
         let mut new = MemoryBarrier { src, dst };
         let first = self.open().memory;
@@ -258,6 +264,7 @@ impl Plan {
     }
 
     /// Closes the open batch and opens the next.
+    #[inline]
     pub(super) fn close_batch(&mut self) {
         let open = self.open();
         let (memory, textures) = (&self.memory[open.memory..], &self.textures[open.textures..]);
@@ -284,6 +291,7 @@ impl Plan {
         self.ends.push(mark);
     }
 
+    #[inline]
     fn open(&self) -> Mark {
         self.ends.last().copied().unwrap_or_default()
     }

@@ -102,6 +102,17 @@ impl Extent {
         }
     }
 
+    /// Whether the range is all of a texture.
+    #[inline]
+    pub(super) fn is_whole_texture(self, range: &TextureRange) -> bool {
+        match self {
+            Extent::Subresources { aspects, mips, layers } => {
+                *range == TextureRange { aspects, base_mip: 0, mips, base_layer: 0, layers }
+            }
+            Extent::Bytes(_) => false,
+        }
+    }
+
     /// The part as intervals of cells, in order. The part lies in the resource.
     #[inline]
     pub(super) fn intervals(self, part: Part) -> Intervals {

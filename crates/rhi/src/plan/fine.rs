@@ -123,7 +123,13 @@ fn before_write(context: &mut Context<'_>, index: u32, usage: &Resolved, cells: 
             if transition {
                 all = all.union(writer.scope);
             } else {
-                emit_memory(context, index, cells, src, write_destination(&state, &writer));
+                emit_memory(
+                    context,
+                    index,
+                    cells,
+                    src,
+                    write_destination(&state, writer.scope, writer.effect),
+                );
             }
         }
         if !cells.run.mark.is_shared() {
@@ -141,13 +147,14 @@ fn before_write(context: &mut Context<'_>, index: u32, usage: &Resolved, cells: 
 
 /// What of a write waits, where no layout changes: all of it for a write, after reads only the execution and what it
 /// reads itself and cannot see yet.
-fn write_destination(state: &State, writer: &Resolved) -> Scope {
+#[inline]
+pub(super) fn write_destination(state: &State, scope: Scope, effect: Effect) -> Scope {
     if state.readers.is_empty() {
-        return writer.scope;
+        return scope;
     }
-    let reads = Scope::new(writer.scope.stages, writer.scope.access.reads());
+    let reads = Scope::new(scope.stages, scope.access.reads());
     let unseen = !state.write.stages.is_empty() && !state.visible.contains(Pairs::of(reads));
-    if writer.effect.keeps() && unseen { reads } else { Scope::new(reads.stages, Default::default()) }
+    if effect.keeps() && unseen { reads } else { Scope::new(reads.stages, Default::default()) }
 }
 
 /// Records what a use did, in every run of its range.

@@ -213,9 +213,8 @@ impl Ledger {
     }
 
     fn history(&self, resource: Resource) -> (u64, u64) {
-        self.record(resource).map_or((0, 0), |record| {
-            self.committed(record, |_, ordinal, revision| (ordinal, revision))
-        })
+        self.record(resource)
+            .map_or((0, 0), |record| self.committed(record, |_, ordinal, revision| (ordinal, revision)))
     }
 
     /// The occupied record of the resource.

@@ -15,6 +15,7 @@
 //! | `undo` | what planning changed, until it is committed |
 //! | `passes` | the input |
 //! | `planner` | the rules, and the steps of a pass |
+//! | `direct` | one plain pass, at once |
 //! | `fine`, `whole` | barriers by range, and by resource |
 //! | `batches` | the output, merged |
 //! | `reasons` | why a barrier is there, for reports |
@@ -22,6 +23,7 @@
 mod access;
 mod barrier;
 mod batches;
+mod direct;
 mod extent;
 mod fine;
 mod ledger;

@@ -35,7 +35,7 @@ struct Ends {
 /// One pass of a list.
 #[derive(Debug, Clone, Copy)]
 pub struct Pass<'a> {
-    /// Where the pass's uses begin in the list.
+    /// Where the pass's uses begin in its list.
     pub first_use: usize,
     /// What it uses.
     pub uses: &'a [ResourceUse],
@@ -52,6 +52,7 @@ impl PassList {
     }
 
     /// Empties the list for new passes, keeping its memory.
+    #[inline]
     pub fn begin(&mut self) {
         self.uses.clear();
         self.discards.clear();
@@ -60,6 +61,7 @@ impl PassList {
     }
 
     /// Adds a use to the pass being described.
+    #[inline]
     pub fn push_use(&mut self, usage: ResourceUse) {
         self.uses.push(usage);
     }
@@ -76,6 +78,7 @@ impl PassList {
     }
 
     /// Ends the pass and returns its index in the list.
+    #[inline]
     pub fn end_pass(&mut self) -> usize {
         self.ends.push(Ends {
             uses: self.uses.len(),
@@ -99,6 +102,7 @@ impl PassList {
     ///
     /// # Panics
     /// If there is none.
+    #[inline]
     pub fn pass(&self, index: usize) -> Pass<'_> {
         let start = if index == 0 { Ends::default() } else { self.ends[index - 1] };
         let end = self.ends[index];
@@ -120,6 +124,15 @@ impl PassList {
         self.ends.partition_point(|end| end.uses <= usage)
     }
 
+    /// Becomes a list of this pass alone.
+    pub(super) fn set(&mut self, pass: &Pass<'_>) {
+        self.begin();
+        self.uses.extend_from_slice(pass.uses);
+        self.discards.extend_from_slice(pass.discards);
+        self.aliases.extend_from_slice(pass.aliases);
+        self.end_pass();
+    }
+
     /// Becomes a copy of `other`, keeping the allocations.
     pub(super) fn copy_from(&mut self, other: &PassList) {
         self.uses.clone_from(&other.uses);
@@ -129,6 +142,7 @@ impl PassList {
     }
 
     /// All uses of all passes.
+    #[inline]
     pub(super) fn uses(&self) -> &[ResourceUse] {
         &self.uses
     }

@@ -31,10 +31,10 @@ use super::extent::{Part, Resource};
 use super::ledger::{Ledger, Record};
 use super::memo::{self, Memos};
 use super::pairs::Pairs;
-use super::passes::PassList;
+use super::passes::{Pass, PassList};
 use super::runs::{Mark, State};
 use super::undo::{NONE, Touched};
-use super::{fine, whole};
+use super::{direct, fine, whole};
 use crate::plan::Access;
 
 /// How precisely dependencies are found. Layouts, definedness and conflicts are always exact.
@@ -132,6 +132,8 @@ pub struct Planner {
     mode: HazardMode,
     uses: Vec<Resolved>,
     memos: Memos,
+    /// A pass that is planned by itself, when it takes the long way.
+    single: PassList,
 }
 
 /// What the steps of one pass work on.
@@ -169,10 +171,46 @@ impl Planner {
     /// # Errors
     /// [`PlanError`], and then neither the ledger nor the plan has changed.
     pub fn plan(&mut self, ledger: &mut Ledger, passes: &PassList, plan: &mut Plan) -> Result<(), PlanError> {
-        let mark = plan.mark();
-        ledger.begin_call();
         let remember =
             self.mode == HazardMode::Fine && !plan.wants_reasons() && passes.uses().len() >= memo::LEAST_USES;
+        self.plan_list(ledger, passes, plan, remember)
+    }
+
+    /// The same for one pass that is planned by itself.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), with the pass's index zero.
+    pub fn plan_pass(
+        &mut self,
+        ledger: &mut Ledger,
+        pass: &Pass<'_>,
+        plan: &mut Plan,
+    ) -> Result<(), PlanError> {
+        if self.mode == HazardMode::Fine && !plan.wants_reasons() && pass.aliases.is_empty() {
+            let mark = plan.mark();
+            ledger.begin_call();
+            if direct::plan_pass(ledger, pass, plan) {
+                return Ok(());
+            }
+            ledger.roll_back();
+            plan.truncate(mark);
+        }
+        let mut list = std::mem::take(&mut self.single);
+        list.set(pass);
+        let result = self.plan_list(ledger, &list, plan, false);
+        self.single = list;
+        result
+    }
+
+    fn plan_list(
+        &mut self,
+        ledger: &mut Ledger,
+        passes: &PassList,
+        plan: &mut Plan,
+        remember: bool,
+    ) -> Result<(), PlanError> {
+        let mark = plan.mark();
+        ledger.begin_call();
         if remember && self.memos.apply(ledger, passes, plan) {
             return Ok(());
         }

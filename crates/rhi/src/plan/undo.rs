@@ -122,10 +122,19 @@ impl Ledger {
         Some(index)
     }
 
-    /// Whether the call has touched the record.
+    /// The record of a resource that the call has not touched yet, touched.
     #[inline]
-    pub(super) fn in_call(&self, record: &Record) -> bool {
-        record.stamp == self.next && record.touched >= self.undo.call
+    pub(super) fn touch_once(&mut self, resource: Resource) -> Option<&mut Record> {
+        let next = self.next;
+        let (record, undo) = self.record_and_undo(resource)?;
+        let touched = record.stamp == next;
+        if touched && record.touched >= undo.call {
+            return None;
+        }
+        record.touched = undo.push(resource, record, if touched { record.touched } else { NONE });
+        record.stamp = next;
+        record.runs.clear_marks();
+        Some(record)
     }
 
     /// Takes back the call.
@@ -157,7 +166,9 @@ impl Ledger {
             record.revision = entry.revision;
             record.touched = entry.earlier;
         }
-        if let Some(first) = undo.touched.get(from..).and_then(|entries| entries.iter().find(|entry| entry.spilled.1 > 0)) {
+        if let Some(first) =
+            undo.touched.get(from..).and_then(|entries| entries.iter().find(|entry| entry.spilled.1 > 0))
+        {
             undo.spilled.truncate(first.spilled.0 as usize);
         }
         undo.touched.truncate(from);

@@ -2,11 +2,12 @@
 
 use crate::error::{Error, Result, invalid, named, state};
 use crate::handle::ResourceKind;
-use crate::plan::{BufferUse, Item, PassList, PlanError, ResourceUse, Scope, TextureUse};
+use crate::plan::{BufferUse, Item, Pass, PassList, PlanError, ResourceUse, Scope, TextureUse};
 use crate::registry::Registry;
 use crate::types::{BufferUsages, TextureUsages};
 
 /// Checks that a declared use names a live resource with the usage for it.
+#[inline]
 pub(crate) fn check_use(registry: &Registry, usage: &ResourceUse, label: &str) -> Result<()> {
     match *usage {
         ResourceUse::Buffer { buffer, usage, .. } => {
@@ -91,7 +92,7 @@ pub(super) fn is_empty_use(usage: &ResourceUse) -> bool {
 }
 
 /// Which pass of the list a planner's error is about.
-pub(super) fn failed_pass(error: &PlanError) -> usize {
+pub(crate) fn failed_pass(error: &PlanError) -> usize {
     match *error {
         PlanError::Conflict { pass, .. }
         | PlanError::Undefined { pass, .. }
@@ -101,7 +102,7 @@ pub(super) fn failed_pass(error: &PlanError) -> usize {
 }
 
 /// Names the pass and the resources of a planner's error.
-pub(crate) fn plan_error(registry: &Registry, list: &PassList, error: PlanError, label: &str) -> Error {
+pub(crate) fn plan_error(registry: &Registry, pass: &Pass<'_>, error: PlanError, label: &str) -> Error {
     let name = |usage: &ResourceUse| match usage {
         ResourceUse::Buffer { buffer, offset, size, usage } => {
             let label = registry.buffers.at(buffer.slot()).map_or("", |record| &record.label);
@@ -126,7 +127,6 @@ pub(crate) fn plan_error(registry: &Registry, list: &PassList, error: PlanError,
             )
         }
     };
-    let pass = list.pass(failed_pass(&error));
     let at = |index: u32| pass.uses.get(index as usize).map_or_else(|| format!("use {index}"), name);
     let item = |item: Item| match item {
         Item::Use(index) => at(index),

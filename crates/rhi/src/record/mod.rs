@@ -17,7 +17,7 @@ use crate::desc::{BufferSlice, TexelLayout, TexturePlace};
 use crate::device::{Device, SubmissionToken};
 use crate::error::{Error, Result, invalid, named, state};
 use crate::handle::{Buffer, ResourceKind};
-use crate::plan::{BarrierBatch, BufferUse, PassList, Plan, ResourceUse, TextureUse};
+use crate::plan::{BarrierBatch, BufferUse, Pass, PassList, Plan, ResourceUse, TextureUse};
 use crate::record::declared::{check_list, check_use, failed_pass, is_empty_use, plan_error};
 use crate::services::row_pitch;
 use crate::services::{Footprint, ReadTicket};
@@ -144,8 +144,8 @@ impl<B: Backend> Recorder<'_, B> {
         let device = &mut *self.device;
         let planned = check_list(&device.registry, list, &pass_label).and_then(|()| {
             device.planner.plan(&mut device.ledger, list, plan).map_err(|error| {
-                let label = pass_label(failed_pass(&error));
-                plan_error(&device.registry, list, error, &label)
+                let failed = failed_pass(&error);
+                plan_error(&device.registry, &list.pass(failed), error, &pass_label(failed))
             })
         });
         self.keep(planned)
@@ -160,20 +160,23 @@ impl<B: Backend> Recorder<'_, B> {
         }
     }
 
-    /// Plans one pass whose uses are in the scratch list, and emits its barriers.
-    fn plan_scratch(&mut self, label: &str) -> Result<()> {
+    /// Plans one pass, whose uses are in the scratch list unless they are given, and emits its barriers.
+    fn plan_pass(&mut self, uses: Option<&[ResourceUse]>, label: &str) -> Result<()> {
+        let Some(encoder) = &mut self.encoder else { return Ok(()) };
         let device = &mut *self.device;
-        let scratch = &mut device.scratch;
+        let pass = match uses {
+            Some(uses) => Pass { first_use: 0, uses, discards: &[], aliases: &[] },
+            None => device.scratch.passes.pass(0),
+        };
         // A plan grows by a batch for each pass; this one is about one pass.
-        scratch.plan.clear();
-        device
-            .planner
-            .plan(&mut device.ledger, &scratch.passes, &mut scratch.plan)
-            .map_err(|error| plan_error(&device.registry, &scratch.passes, error, label))?;
-        if let Some(encoder) = &mut self.encoder
-            && !scratch.plan.batch(0).is_empty()
-        {
-            encoder.barriers(&device.backend, scratch.plan.batch(0));
+        let plan = &mut device.scratch.plan;
+        plan.clear();
+        if let Err(error) = device.planner.plan_pass(&mut device.ledger, &pass, plan) {
+            return Err(plan_error(&device.registry, &pass, error, label));
+        }
+        let batch = plan.batch(0);
+        if !batch.is_empty() {
+            encoder.barriers(&device.backend, batch);
         }
         Ok(())
     }
@@ -206,7 +209,7 @@ impl<B: Backend> Recorder<'_, B> {
             scratch.passes.push_use(*usage);
         }
         scratch.passes.end_pass();
-        self.plan_scratch(desc.label)?;
+        self.plan_pass(None, desc.label)?;
         self.render_pass_body(desc, &resolved, desc.uses, |mut pass| {
             body(&mut pass);
             pass.end()
@@ -300,14 +303,10 @@ impl<B: Backend> Recorder<'_, B> {
     }
 
     fn declare(&mut self, uses: &[ResourceUse], label: &str) -> Result<()> {
-        let scratch = &mut self.device.scratch;
-        scratch.passes.begin();
         for usage in uses {
             check_use(&self.device.registry, usage, label)?;
-            scratch.passes.push_use(*usage);
         }
-        scratch.passes.end_pass();
-        self.plan_scratch(label)
+        self.plan_pass(Some(uses), label)
     }
 
     fn compute_pass_body(

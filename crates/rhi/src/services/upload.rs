@@ -405,7 +405,8 @@ impl<B: Backend> Device<B> {
         }
         ring.passes.end_pass();
         self.planner.plan(&mut self.ledger, &ring.passes, &mut ring.plan).map_err(|error| {
-            crate::record::declared::plan_error(&self.registry, &ring.passes, error, "uploads")
+            let pass = ring.passes.pass(crate::record::declared::failed_pass(&error));
+            crate::record::declared::plan_error(&self.registry, &pass, error, "uploads")
         })?;
         let emit = |encoder: &mut B::Encoder, batch: crate::plan::BarrierBatch<'_>| {
             if !batch.is_empty() {

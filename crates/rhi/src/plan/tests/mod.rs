@@ -8,6 +8,7 @@
 
 mod cases;
 mod checker;
+mod direct;
 mod oracle;
 mod properties;
 mod shapes;

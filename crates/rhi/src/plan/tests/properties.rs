@@ -5,7 +5,7 @@ use super::checker::{Cell, Last, Step, check_cell, check_whole_order, use_layout
 use super::*;
 use proptest::prelude::*;
 
-const BYTES: u64 = 12;
+pub(super) const BYTES: u64 = 12;
 const DEPTH_STENCIL: Aspects = Aspects::DEPTH.union(Aspects::STENCIL);
 
 fn cells() -> Vec<Cell> {
@@ -24,7 +24,7 @@ fn cells() -> Vec<Cell> {
     cells
 }
 
-fn fresh_ledger() -> Ledger {
+pub(super) fn fresh_ledger() -> Ledger {
     let mut ledger = Ledger::new();
     ledger.add_buffer(0, BYTES);
     ledger.add_buffer(1, BYTES);
@@ -98,22 +98,28 @@ fn any_use() -> impl Strategy<Value = ResourceUse> {
 
 /// What comes after a pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Then {
+pub(super) enum Then {
     Go,
     Plan,
     Commit,
 }
 
-type AnyPass = (Vec<ResourceUse>, Option<TextureRange>, Then);
+impl Then {
+    pub(super) fn commits(self) -> bool {
+        self == Then::Commit
+    }
+}
 
-fn any_passes() -> impl Strategy<Value = Vec<AnyPass>> {
+pub(super) type AnyPass = (Vec<ResourceUse>, Option<TextureRange>, Then);
+
+pub(super) fn any_passes() -> impl Strategy<Value = Vec<AnyPass>> {
     let then = prop_oneof![4 => Just(Then::Go), 1 => Just(Then::Plan), 1 => Just(Then::Commit)];
     let discard = prop_oneof![5 => Just(None), 1 => any_range(1).prop_map(Some)];
     prop::collection::vec((prop::collection::vec(any_use(), 1..4), discard, then), 1..12)
 }
 
 /// A first pass that writes everything, so that not every read is an error.
-fn prologue() -> AnyPass {
+pub(super) fn prologue() -> AnyPass {
     let uses = vec![
         bytes(0, 0, BYTES, BufferUse::CopyDst),
         bytes(1, 0, BYTES, BufferUse::StorageWrite(CS)),
@@ -421,25 +427,28 @@ proptest! {
                     planner.discard(&mut ledger);
                     fresh.discard(&mut anew);
                 }
-                for cell in cells() {
-                    let (a, b) = match cell {
-                        Cell::Byte(slot, byte) => (
-                            (ledger.buffer_defined(slot, byte, 1), ledger.buffer_revision(slot), None),
-                            (anew.buffer_defined(slot, byte, 1), anew.buffer_revision(slot), None),
-                        ),
-                        Cell::Sub(slot, aspect, mip, layer) => {
-                            let aspects = Aspects::from_bits_retain(aspect);
-                            let one = range(aspects, mip..mip + 1, layer..layer + 1);
-                            let look = |ledger: &Ledger| {
-                                let layout = ledger.texture_layout(slot, aspects, mip, layer);
-                                (ledger.texture_defined(slot, &one), ledger.texture_revision(slot), layout)
-                            };
-                            (look(&ledger), look(&anew))
-                        }
-                    };
-                    prop_assert_eq!(a, b, "{:?}", cell);
-                }
+                same_ledgers(&ledger, &anew)?;
             }
         }
     }
+}
+
+/// Whether two ledgers answer every question alike.
+pub(super) fn same_ledgers(ledger: &Ledger, anew: &Ledger) -> Result<(), TestCaseError> {
+    for cell in cells() {
+        let look = |ledger: &Ledger| match cell {
+            Cell::Byte(slot, byte) => {
+                let defined = ledger.buffer_defined(slot, byte, 1);
+                (defined, ledger.buffer_revision(slot), ledger.buffer_ordinal(slot), None)
+            }
+            Cell::Sub(slot, aspect, mip, layer) => {
+                let aspects = Aspects::from_bits_retain(aspect);
+                let defined = ledger.texture_defined(slot, &range(aspects, mip..mip + 1, layer..layer + 1));
+                let layout = ledger.texture_layout(slot, aspects, mip, layer);
+                (defined, ledger.texture_revision(slot), ledger.texture_ordinal(slot), layout)
+            }
+        };
+        prop_assert_eq!(look(ledger), look(anew), "{:?}", cell);
+    }
+    Ok(())
 }
