@@ -16,6 +16,9 @@
 //! - **Failed submission signals nothing.** After an error from `submit`, `completed` never reports that ordinal.
 //! - **Encoders** are owned by one thread at a time and record natively. They come from a pool of the backend and go
 //!   back to it by `submit` (when the GPU is done) or by `discard`.
+//! - **Sections** of a raster pass are encoders too, where [`Backend::has_sections`] says so: begun and ended by the threads
+//!   that record them, executed by the pass's encoder in order, and the pass's from then on. A section that was not
+//!   executed goes back by `discard`.
 //! - **Coordinates.** Clip space has Y up and depth 0 to 1; framebuffer and texture row 0 is the top. A backend
 //!   whose native API differs hides it (Vulkan: a viewport of negative height).
 //! - **Panics** are defects.
@@ -148,6 +151,15 @@ pub trait Backend: Sized + Send + Sync + 'static {
 
     /// Takes an encoder from the pool and begins recording.
     fn begin(&mut self, label: &str) -> Result<Self::Encoder, BackendError>;
+    /// Whether sections of a raster pass have encoders of their own, which record on any thread at the same time.
+    /// Where not, sections record one after the other into the pass's encoder, and no call on sections comes.
+    fn has_sections(&self) -> bool {
+        false
+    }
+    /// Takes an encoder for a section of a raster pass; [`Encoder::begin_section`] begins it.
+    fn section(&mut self) -> Result<Self::Encoder, BackendError> {
+        Err(no_sections())
+    }
     /// Gives up what an encoder recorded.
     fn discard(&mut self, encoder: Self::Encoder);
     /// Submits encoders in order, leaving the vector empty, and signals `ordinal` when all of them are done. On an
@@ -168,6 +180,12 @@ pub trait Backend: Sized + Send + Sync + 'static {
 #[doc(hidden)]
 pub fn bare_handle<K>(slot: u32) -> Handle<K> {
     Handle::new(DeviceTag(u16::MAX), slot, 1)
+}
+
+/// What a backend without [`Backend::has_sections`] answers to calls that it never gets.
+#[cold]
+fn no_sections() -> BackendError {
+    BackendError::Failed { call: "section", detail: "this backend has no sections".into() }
 }
 
 /// The result of creating something natively.
@@ -306,6 +324,19 @@ pub struct NativeRenderPass<'a> {
     pub colors: &'a [Option<NativeColor>],
     /// The depth-stencil attachment.
     pub depth_stencil: Option<NativeDepthStencil>,
+    /// Whether the pass's draws come from sections that it executes, and none from its own encoder.
+    pub sections: bool,
+}
+
+/// What a section knows of its pass's attachments.
+#[derive(Debug, Clone, Copy)]
+pub struct NativeTargets<'a> {
+    /// Formats of the color attachments by index.
+    pub colors: &'a [Option<TextureFormat>],
+    /// The depth-stencil attachment's format.
+    pub depth_stencil: Option<TextureFormat>,
+    /// Samples of all of them.
+    pub samples: u32,
 }
 
 bitflags::bitflags! {
@@ -538,6 +569,29 @@ pub trait Encoder: Send + Debug + Sized {
     fn begin_render_pass(&mut self, backend: &Self::Backend, pass: &NativeRenderPass<'_>);
     /// Ends it.
     fn end_render_pass(&mut self, backend: &Self::Backend);
+
+    /// Begins a section, on the thread that records it. Then come draws and labels, which begin without any state.
+    fn begin_section(
+        &mut self,
+        backend: &Self::Backend,
+        label: &str,
+        targets: &NativeTargets<'_>,
+    ) -> NativeResult {
+        let _ = (backend, label, targets);
+        Err(no_sections())
+    }
+    /// Ends it, on the same thread.
+    fn end_section(&mut self, backend: &Self::Backend) -> NativeResult {
+        let _ = backend;
+        Err(no_sections())
+    }
+    /// Executes ended sections in order within a pass that was begun for sections, and takes them over, leaving the
+    /// vector empty.
+    fn execute_sections(&mut self, backend: &Self::Backend, sections: &mut Vec<Self>) {
+        let _ = backend;
+        debug_assert!(sections.is_empty(), "this backend has no sections");
+    }
+
     /// Applies what is dirty, then draws.
     fn draw(&mut self, backend: &Self::Backend, dirty: Dirty, state: &BindState, draw: Draw);
 

@@ -200,8 +200,16 @@ impl Backend for Vulkan {
         self.begin_encoder(label)
     }
 
+    fn has_sections(&self) -> bool {
+        true
+    }
+
+    fn section(&mut self) -> Result<VulkanEncoder, BackendError> {
+        self.take_section()
+    }
+
     fn discard(&mut self, encoder: VulkanEncoder) {
-        self.pools.recycle(&self.raw, encoder.index());
+        self.recycle_encoder(encoder);
     }
 
     fn submit(&mut self, encoders: &mut Vec<VulkanEncoder>, ordinal: u64) -> NativeResult {

@@ -6,7 +6,7 @@ use arrayvec::ArrayVec;
 use ash::vk;
 use purlin_rhi::backend::{
     BindState, Dirty, Dispatch, Draw, Encoder, NativeAspect, NativeBufferTextureCopy, NativeColor,
-    NativeLoad, NativeRenderPass, NativeTextureCopy,
+    NativeLoad, NativeRenderPass, NativeResult, NativeTargets, NativeTextureCopy,
 };
 use purlin_rhi::error::BackendError;
 use purlin_rhi::plan::{BarrierBatch, Layout};
@@ -22,6 +22,10 @@ use crate::{barrier, convert};
 pub struct VulkanEncoder {
     pub(crate) buffer: vk::CommandBuffer,
     index: u32,
+    /// Whether it is a section of a raster pass, with a pool among those of sections.
+    pub(crate) is_section: bool,
+    /// The pools of the sections that it executed.
+    pub(crate) sections: Vec<u32>,
     /// Dynamic state that is not what a pass starts with.
     pub(crate) leftover: Dirty,
 }
@@ -33,15 +37,18 @@ impl VulkanEncoder {
 }
 
 /// A pool with its one command buffer.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Pool {
     raw: vk::CommandPool,
     buffer: vk::CommandBuffer,
+    /// The encoder's list of sections, empty while it lies here.
+    sections: Vec<u32>,
 }
 
-/// Every pool of a device.
+/// Every pool of one level of a device.
 #[derive(Debug, Default)]
 pub(crate) struct CommandPools {
+    level: vk::CommandBufferLevel,
     pools: Vec<Pool>,
     /// Reset and ready.
     free: Vec<u32>,
@@ -50,14 +57,21 @@ pub(crate) struct CommandPools {
 }
 
 impl CommandPools {
-    fn take(&mut self, device: &ash::Device, family: u32) -> Result<VulkanEncoder, BackendError> {
+    pub fn new(level: vk::CommandBufferLevel) -> Self {
+        Self { level, ..Self::default() }
+    }
+
+    pub fn take(&mut self, device: &ash::Device, family: u32) -> Result<VulkanEncoder, BackendError> {
         let index = match self.free.pop() {
             Some(index) => index,
             None => self.add(device, family)?,
         };
+        let pool = &mut self.pools[index as usize];
         Ok(VulkanEncoder {
-            buffer: self.pools[index as usize].buffer,
+            buffer: pool.buffer,
             index,
+            is_section: self.level == vk::CommandBufferLevel::SECONDARY,
+            sections: std::mem::take(&mut pool.sections),
             leftover: Dirty::BLEND_CONSTANT | Dirty::STENCIL_REFERENCE,
         })
     }
@@ -71,7 +85,7 @@ impl CommandPools {
             .map_err(|error| failed("vkCreateCommandPool", error))?;
         let info = vk::CommandBufferAllocateInfo::default()
             .command_pool(raw)
-            .level(vk::CommandBufferLevel::PRIMARY)
+            .level(self.level)
             .command_buffer_count(1);
         // SAFETY: the pool was just made.
         let buffer = match unsafe { device.allocate_command_buffers(&info) } {
@@ -82,7 +96,7 @@ impl CommandPools {
                 return Err(failed("vkAllocateCommandBuffers", error));
             }
         };
-        self.pools.push(Pool { raw, buffer });
+        self.pools.push(Pool { raw, buffer, sections: Vec::new() });
         Ok(self.pools.len() as u32 - 1)
     }
 
@@ -97,9 +111,15 @@ impl CommandPools {
         }
     }
 
-    /// Keeps an encoder's pool until its submission is complete.
-    pub fn submitted(&mut self, encoder: VulkanEncoder, ordinal: u64) {
-        self.in_flight.push_back((ordinal, encoder.index));
+    /// Takes back what an encoder keeps from frame to frame. Its pool is not free by that.
+    pub fn give_back(&mut self, mut encoder: VulkanEncoder) {
+        encoder.sections.clear();
+        self.pools[encoder.index as usize].sections = encoder.sections;
+    }
+
+    /// Keeps a pool until its submission is complete.
+    pub fn submitted(&mut self, index: u32, ordinal: u64) {
+        self.in_flight.push_back((ordinal, index));
     }
 
     /// Recycles what is complete.
@@ -135,7 +155,7 @@ impl Vulkan {
         match unsafe { self.raw.begin_command_buffer(encoder.buffer, &info) } {
             Ok(()) => Ok(encoder),
             Err(error) => {
-                self.pools.recycle(&self.raw, encoder.index);
+                self.recycle_encoder(encoder);
                 Err(failed("vkBeginCommandBuffer", error))
             }
         }
@@ -236,10 +256,16 @@ impl Encoder for VulkanEncoder {
         if let Some(stencil) = &stencil {
             info = info.stencil_attachment(stencil);
         }
+        if pass.sections {
+            info = info.flags(vk::RenderingFlags::CONTENTS_SECONDARY_COMMAND_BUFFERS);
+        }
         // SAFETY: the command buffer is recording outside a pass; the views are live, of the extent, and in the
         // layouts named here.
         unsafe { backend.raw.cmd_begin_rendering(self.buffer, &info) };
 
+        if pass.sections {
+            return;
+        }
         // Both are zero when a pass begins, whatever an earlier one in this command buffer left.
         if self.leftover.contains(Dirty::BLEND_CONSTANT) {
             // SAFETY: the command buffer is recording.
@@ -258,6 +284,18 @@ impl Encoder for VulkanEncoder {
         // SAFETY: the command buffer is recording inside a raster pass.
         unsafe { backend.raw.cmd_end_rendering(self.buffer) };
         self.pop_label(backend);
+    }
+
+    fn begin_section(&mut self, backend: &Vulkan, label: &str, targets: &NativeTargets<'_>) -> NativeResult {
+        self.begin_secondary(backend, label, targets)
+    }
+
+    fn end_section(&mut self, backend: &Vulkan) -> NativeResult {
+        self.end_secondary(backend)
+    }
+
+    fn execute_sections(&mut self, backend: &Vulkan, sections: &mut Vec<Self>) {
+        self.execute_secondaries(backend, sections);
     }
 
     #[inline]

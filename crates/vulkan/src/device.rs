@@ -35,6 +35,8 @@ pub struct Vulkan {
     pub(crate) pipeline_cache: vk::PipelineCache,
     pub(crate) progress: Progress,
     pub(crate) pools: CommandPools,
+    /// Those of sections, whose command buffers are secondary.
+    pub(crate) section_pools: CommandPools,
 
     pub(crate) buffers: Table<Buffer>,
     pub(crate) textures: Table<Texture>,
@@ -117,7 +119,8 @@ impl Vulkan {
             memory: ManuallyDrop::new(memory),
             pipeline_cache: vk::PipelineCache::null(),
             progress: Progress::default(),
-            pools: CommandPools::default(),
+            pools: CommandPools::new(vk::CommandBufferLevel::PRIMARY),
+            section_pools: CommandPools::new(vk::CommandBufferLevel::SECONDARY),
             buffers: Table::default(),
             textures: Table::default(),
             views: Table::default(),
@@ -200,6 +203,7 @@ impl Vulkan {
                 self.raw.destroy_query_pool(pool, None);
             }
             self.pools.destroy(&self.raw);
+            self.section_pools.destroy(&self.raw);
             self.raw.destroy_pipeline_cache(self.pipeline_cache, None);
             self.raw.destroy_semaphore(self.progress.timeline, None);
         }

@@ -16,7 +16,7 @@
 //! - **Bind groups** come from pools that belong to their layout. All sets of a pool are allocated at once and are
 //!   reused, so a warm creation is one pop and one templated update.
 //! - **Encoders** own a command pool each, so threads record without locks; a pool is reset when its submission is
-//!   complete.
+//!   complete. Sections of a raster pass are secondary command buffers with pools of their own.
 //! - **Teardown** waits for the GPU, at most [`TEARDOWN_TIMEOUT`]; a device that hangs longer is leaked, with an
 //!   error in the log, rather than destroyed under running work.
 //! - **Mapped memory** is always coherent, so neither side flushes. Callers do not write one range from two threads.
@@ -49,6 +49,7 @@ mod pipeline;
 mod query;
 mod queue;
 mod resource;
+mod section;
 mod table;
 
 pub use command::VulkanEncoder;

@@ -48,8 +48,8 @@ impl Vulkan {
         let result = self.try_submit(encoders, ordinal);
         for encoder in encoders.drain(..) {
             match result {
-                Ok(()) => self.pools.submitted(encoder, ordinal),
-                Err(_) => self.pools.recycle(&self.raw, encoder.index()),
+                Ok(()) => self.encoder_submitted(encoder, ordinal),
+                Err(_) => self.recycle_encoder(encoder),
             }
         }
         result
@@ -111,6 +111,7 @@ impl Vulkan {
     fn complete(&mut self, ordinal: u64) {
         self.progress.completed = self.progress.completed.max(ordinal);
         self.pools.retire(&self.raw, self.progress.completed);
+        self.section_pools.retire(&self.raw, self.progress.completed);
     }
 
     pub(crate) fn wait_for(&mut self, ordinal: u64, timeout: Duration) -> Result<bool, BackendError> {

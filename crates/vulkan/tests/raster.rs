@@ -48,7 +48,7 @@ fn pass<'a>(
     colors: &'a [Option<NativeColor>],
     depth_stencil: Option<NativeDepthStencil>,
 ) -> NativeRenderPass<'a> {
-    NativeRenderPass { label: "pass", extent: (64, 64), layers: 1, colors, depth_stencil }
+    NativeRenderPass { label: "pass", extent: (64, 64), layers: 1, colors, depth_stencil, sections: false }
 }
 
 /// Ends the recording with a copy of the target; its texels, row by row from the top.

@@ -30,6 +30,8 @@ pub struct NullConfig {
     /// See [`Capabilities::copy_offset_alignment`](crate::caps::Capabilities::copy_offset_alignment); checked in
     /// debug builds.
     pub copy_offset_alignment: u32,
+    /// Whether sections of a raster pass have encoders of their own.
+    pub sections: bool,
     /// Nanoseconds of a timestamp tick.
     pub timestamp_period: f32,
 }
@@ -47,6 +49,7 @@ impl Default for NullConfig {
             check_layouts: true,
             copy_row_alignment: 256,
             copy_offset_alignment: 4,
+            sections: true,
             timestamp_period: 1.0,
         }
     }

@@ -50,6 +50,8 @@ pub(super) struct State {
     pub clock: Clock,
     pub open_encoders: usize,
     pub fail_submit: bool,
+    /// The section that fails to begin, counted from now.
+    fail_section: Option<u64>,
     lost: Option<String>,
     steps: u64,
     lose_in: Option<u64>,
@@ -85,6 +87,13 @@ impl State {
             *left > 0
         });
         fails
+    }
+
+    /// Counts a section and says whether it fails to begin.
+    pub fn section_fails(&mut self) -> bool {
+        let left = self.fail_section.map(|left| left.saturating_sub(1));
+        self.fail_section = left.filter(|left| *left > 0);
+        left == Some(0)
     }
 
     fn lose(&mut self) {
@@ -136,6 +145,7 @@ impl Shared {
                 clock: Clock { now: 0, step: 1000 },
                 open_encoders: 0,
                 fail_submit: false,
+                fail_section: None,
                 lost: None,
                 steps: 0,
                 lose_in: None,
@@ -196,16 +206,22 @@ impl NullControl {
         self.shared.lock().failures.push((Some(kind), n.max(1)));
     }
 
-    /// Forgets planned failures of creations and of the next submission; those of loss stay.
+    /// Forgets planned failures of creations, of a section and of the next submission; those of loss stay.
     pub fn clear_failures(&self) {
         let mut state = self.shared.lock();
         state.failures.clear();
+        state.fail_section = None;
         state.fail_submit = false;
     }
 
     /// Makes the next submission fail; its encoders are discarded.
     pub fn fail_next_submit(&self) {
         self.shared.lock().fail_submit = true;
+    }
+
+    /// Makes the `n`-th section from now, counted from one in the order of sections, fail to begin.
+    pub fn fail_section(&self, n: u64) {
+        self.shared.lock().fail_section = Some(n.max(1));
     }
 
     /// Loses the device at the `n`-th fallible call from now, counted from one: that call and every later one

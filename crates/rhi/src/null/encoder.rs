@@ -10,8 +10,9 @@ use super::tables::{CHECK, Entry, Info};
 use super::{Null, NullConfig, check, execute};
 use crate::backend::{
     BindState, Dirty, Dispatch, Draw, Encoder, MAX_GROUPS, NativeBufferTextureCopy, NativeRenderPass,
-    NativeTextureCopy,
+    NativeResult, NativeTargets, NativeTextureCopy,
 };
+use crate::error::BackendError;
 use crate::handle::ResourceKind;
 use crate::plan::BarrierBatch;
 
@@ -20,6 +21,10 @@ use crate::plan::BarrierBatch;
 enum Place {
     Outside,
     RenderPass,
+    /// A raster pass whose draws come from sections.
+    Sections,
+    /// A section of a raster pass.
+    Section,
     ComputePass,
 }
 
@@ -50,6 +55,8 @@ pub struct NullEncoder {
     /// Open labels.
     labels: u32,
     pass: Pass,
+    /// Whether the section that begins next fails.
+    pub(super) fails: bool,
 }
 
 impl NullEncoder {
@@ -62,6 +69,7 @@ impl NullEncoder {
             calls: 0,
             labels: 0,
             pass: Pass::OUTSIDE,
+            fails: false,
         }
     }
 
@@ -73,6 +81,7 @@ impl NullEncoder {
         self.calls = 0;
         self.labels = 0;
         self.pass = Pass::OUTSIDE;
+        self.fails = false;
     }
 
     pub(super) fn calls(&self) -> u64 {
@@ -204,7 +213,8 @@ impl NullEncoder {
 
     fn check_draw(&mut self, backend: &Null, dirty: Dirty, state: &BindState, draw: Draw) {
         const CALL: &str = "draw";
-        self.at(CALL, Place::RenderPass);
+        let section = self.pass.place == Place::Section;
+        self.at(CALL, if section { Place::Section } else { Place::RenderPass });
         self.uses_state(backend, CALL, ResourceKind::RenderPipeline, dirty, state);
         let [_, _, width, height] = state.scissor;
         assert!(width > 0 && height > 0, "null backend: draw: the scissor is empty");
@@ -252,7 +262,7 @@ impl Encoder for NullEncoder {
         if CHECK {
             // Compute passes may order their own dispatches; raster passes cannot be interrupted.
             assert!(
-                self.pass.place != Place::RenderPass,
+                matches!(self.pass.place, Place::Outside | Place::ComputePass),
                 "null backend: barriers inside a render pass of encoder \"{}\"",
                 self.label
             );
@@ -281,7 +291,7 @@ impl Encoder for NullEncoder {
 
     fn begin_render_pass(&mut self, backend: &Null, pass: &NativeRenderPass<'_>) {
         const CALL: &str = "begin_render_pass";
-        self.enter(CALL, Place::RenderPass);
+        self.enter(CALL, if pass.sections { Place::Sections } else { Place::RenderPass });
         if CHECK {
             for color in pass.colors.iter().flatten() {
                 self.uses_attachment(backend, CALL, color.view);
@@ -294,8 +304,41 @@ impl Encoder for NullEncoder {
     }
 
     fn end_render_pass(&mut self, _: &Null) {
-        self.leave("end_render_pass", Place::RenderPass);
+        let sections = self.pass.place == Place::Sections;
+        self.leave("end_render_pass", if sections { Place::Sections } else { Place::RenderPass });
         self.push(|| NullCommand::EndRenderPass);
+    }
+
+    fn begin_section(&mut self, _: &Null, label: &str, _: &NativeTargets<'_>) -> NativeResult {
+        self.enter("begin_section", Place::Section);
+        if std::mem::take(&mut self.fails) {
+            return Err(BackendError::Failed { call: "begin_section", detail: "failed by the test".into() });
+        }
+        if CHECK || self.record {
+            self.label.push_str(label);
+        }
+        self.push(|| NullCommand::Section(label.into()));
+        Ok(())
+    }
+
+    fn end_section(&mut self, _: &Null) -> NativeResult {
+        self.leave("end_section", Place::Section);
+        self.calls += 1;
+        Ok(())
+    }
+
+    fn execute_sections(&mut self, backend: &Null, sections: &mut Vec<Self>) {
+        self.calls += 1;
+        if CHECK {
+            self.at("execute_sections", Place::Sections);
+            sections.iter().for_each(NullEncoder::check_balanced);
+        }
+        for mut section in sections.drain(..) {
+            self.calls += section.calls;
+            self.commands.append(&mut section.commands);
+            self.uses.extend(section.uses.drain());
+            backend.put_back(section);
+        }
     }
 
     #[inline]

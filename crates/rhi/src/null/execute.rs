@@ -72,6 +72,7 @@ impl Executor<'_> {
                 }
                 NullCommand::PushLabel(_)
                 | NullCommand::PopLabel
+                | NullCommand::Section(_)
                 | NullCommand::BeginComputePass(_)
                 | NullCommand::EndComputePass => {}
             }

@@ -50,6 +50,8 @@ pub enum NullCommand {
     BeginRenderPass(NullRenderPass),
     /// `end_render_pass`.
     EndRenderPass,
+    /// `begin_section` with its label; its commands follow where the pass executed it.
+    Section(String),
     /// `draw`.
     Draw {
         /// What changed.

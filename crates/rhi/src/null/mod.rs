@@ -109,6 +109,14 @@ impl Null {
         NullControl::new(self.shared.clone())
     }
 
+    /// Takes back an encoder of which nothing is pending.
+    fn put_back(&self, mut encoder: NullEncoder) {
+        encoder.clear();
+        let mut state = self.shared.lock();
+        state.open_encoders -= 1;
+        state.pool.push(encoder);
+    }
+
     /// Whether uses are tracked, so that destruction in flight is noticed.
     fn tracks(&self) -> bool {
         CHECK && (self.config.log || self.config.execute)
@@ -426,12 +434,24 @@ impl Backend for Null {
         Ok(encoder)
     }
 
-    fn discard(&mut self, mut encoder: NullEncoder) {
-        self.shared.count(1 + encoder.calls());
-        encoder.clear();
+    fn has_sections(&self) -> bool {
+        self.config.sections
+    }
+
+    fn section(&mut self) -> Result<NullEncoder, BackendError> {
+        self.shared.count(1);
         let mut state = self.shared.lock();
-        state.open_encoders -= 1;
-        state.pool.push(encoder);
+        state.step()?;
+        state.open_encoders += 1;
+        let fails = state.section_fails();
+        let mut encoder = state.pool.pop().unwrap_or_else(|| NullEncoder::new(&self.config));
+        encoder.fails = fails;
+        Ok(encoder)
+    }
+
+    fn discard(&mut self, encoder: NullEncoder) {
+        self.shared.count(1 + encoder.calls());
+        self.put_back(encoder);
     }
 
     fn submit(&mut self, encoders: &mut Vec<NullEncoder>, ordinal: u64) -> NativeResult {

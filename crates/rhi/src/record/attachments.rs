@@ -3,7 +3,8 @@
 use arrayvec::ArrayVec;
 
 use crate::backend::{
-    ClearValue, NativeAspect, NativeColor, NativeDepthStencil, NativeLoad, NativeRenderPass, StoreOp,
+    ClearValue, NativeAspect, NativeColor, NativeDepthStencil, NativeLoad, NativeRenderPass, NativeTargets,
+    StoreOp,
 };
 use crate::caps::Capabilities;
 use crate::error::{Result, invalid, state, unsupported};
@@ -142,14 +143,20 @@ pub(crate) struct ResolvedPass {
 }
 
 impl ResolvedPass {
-    pub(crate) fn native<'a>(&'a self, label: &'a str) -> NativeRenderPass<'a> {
+    pub(crate) fn native<'a>(&'a self, label: &'a str, sections: bool) -> NativeRenderPass<'a> {
         NativeRenderPass {
             label,
             extent: self.extent,
             layers: self.layers,
             colors: &self.colors,
             depth_stencil: self.depth_stencil,
+            sections,
         }
+    }
+
+    /// What the pass's sections know of it.
+    pub(crate) fn targets(&self) -> NativeTargets<'_> {
+        NativeTargets { colors: &self.formats, depth_stencil: self.depth_format, samples: self.samples }
     }
 
     fn join(&mut self, view: &TextureViewRecord, first: &mut bool, what: &dyn Fn() -> String) -> Result<()> {

@@ -9,6 +9,7 @@ mod attachments;
 mod bind;
 mod compute;
 pub(crate) mod declared;
+mod parallel;
 mod render;
 mod transfer;
 
@@ -34,6 +35,7 @@ pub(crate) struct Scratch<B: Backend> {
     pub passes: PassList,
     pub plan: Plan,
     pub state: BindState,
+    pub sections: parallel::Sections<B>,
     pub encoders: Vec<B::Encoder>,
 }
 
@@ -43,6 +45,7 @@ impl<B: Backend> Default for Scratch<B> {
             passes: PassList::default(),
             plan: Plan::default(),
             state: bind::blank(),
+            sections: parallel::Sections::default(),
             encoders: Vec::new(),
         }
     }
@@ -95,6 +98,7 @@ impl<B: Backend> Device<B> {
 
     /// Forgets what a recording has planned and asked for. After a submission it finds nothing.
     fn discard_recording(&mut self) {
+        self.scratch.sections.discard(&mut self.backend);
         self.planner.discard(&mut self.ledger);
         self.readbacks.discard_recorded();
         self.timings.discard();
@@ -201,6 +205,15 @@ impl<B: Backend> Recorder<'_, B> {
         desc: &RenderPassDesc<'_>,
         body: impl FnOnce(&mut RenderPass<'_, B>),
     ) -> Result<()> {
+        let resolved = self.plan_render_pass(desc)?;
+        self.render_pass_body(desc, &resolved, desc.uses, |mut pass| {
+            body(&mut pass);
+            pass.end()
+        })
+    }
+
+    /// Checks a raster pass, plans it, and emits its barriers.
+    fn plan_render_pass(&mut self, desc: &RenderPassDesc<'_>) -> Result<attachments::ResolvedPass> {
         let resolved = self.resolve(desc)?;
         let scratch = &mut self.device.scratch;
         scratch.passes.begin();
@@ -210,10 +223,7 @@ impl<B: Backend> Recorder<'_, B> {
         }
         scratch.passes.end_pass();
         self.plan_pass(None, desc.label)?;
-        self.render_pass_body(desc, &resolved, desc.uses, |mut pass| {
-            body(&mut pass);
-            pass.end()
-        })
+        Ok(resolved)
     }
 
     /// Checks the attachments, before any barrier speaks of them.
@@ -242,6 +252,28 @@ impl<B: Backend> Recorder<'_, B> {
         declared: &[ResourceUse],
         body: impl FnOnce(RenderPass<'_, B>) -> PassEnd,
     ) -> Result<()> {
+        self.in_render_pass(desc, resolved, false, |device, encoder| {
+            let pass = RenderPass::new(
+                &device.registry,
+                &device.backend,
+                encoder,
+                &mut device.scratch.state,
+                declared,
+                desc.label,
+                resolved,
+            );
+            body(pass).0
+        })
+    }
+
+    /// Records something between the begin and the end of a raster pass, within its label and its timestamps.
+    fn in_render_pass(
+        &mut self,
+        desc: &RenderPassDesc<'_>,
+        resolved: &attachments::ResolvedPass,
+        sections: bool,
+        record: impl FnOnce(&mut Device<B>, &mut B::Encoder) -> Result<()>,
+    ) -> Result<()> {
         let device = &mut *self.device;
         let Some(encoder) = &mut self.encoder else { return Ok(()) };
         let times = device.timings.pass(desc.label);
@@ -249,17 +281,8 @@ impl<B: Backend> Recorder<'_, B> {
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index);
         }
-        encoder.begin_render_pass(&device.backend, &resolved.native(desc.label));
-        let pass = RenderPass::new(
-            &device.registry,
-            &device.backend,
-            encoder,
-            &mut device.scratch.state,
-            declared,
-            desc.label,
-            resolved,
-        );
-        let PassEnd(result) = body(pass);
+        encoder.begin_render_pass(&device.backend, &resolved.native(desc.label, sections));
+        let result = record(device, encoder);
         encoder.end_render_pass(&device.backend);
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index + 1);

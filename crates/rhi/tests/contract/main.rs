@@ -14,6 +14,7 @@ mod faults;
 mod handles;
 mod lifetime;
 mod model;
+mod parallel;
 mod passes;
 mod plans;
 mod readback;

@@ -141,7 +141,7 @@ fn layers_become_slices_and_come_back() {
 }
 
 fn attach(colors: &[Option<NativeColor>], depth_stencil: Option<NativeDepthStencil>) -> NativeRenderPass<'_> {
-    NativeRenderPass { label: "p", extent: (1, 1), layers: 1, colors, depth_stencil }
+    NativeRenderPass { label: "p", extent: (1, 1), layers: 1, colors, depth_stencil, sections: false }
 }
 
 #[test]

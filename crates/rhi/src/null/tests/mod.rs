@@ -132,7 +132,14 @@ fn pipelines(null: &mut Null) {
 }
 
 fn empty_pass() -> NativeRenderPass<'static> {
-    NativeRenderPass { label: "p", extent: (4, 4), layers: 1, colors: &[], depth_stencil: None }
+    NativeRenderPass {
+        label: "p",
+        extent: (4, 4),
+        layers: 1,
+        colors: &[],
+        depth_stencil: None,
+        sections: false,
+    }
 }
 
 /// The text of the panic, which must come.
