@@ -21,6 +21,7 @@ mod kit;
 mod layouts;
 mod list;
 mod samplers;
+mod sections;
 mod strips;
 mod textures;
 mod timings;

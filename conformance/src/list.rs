@@ -67,6 +67,13 @@ list! {
         points_and_lines
         c039_direct_dispatch_up_to_the_limit
     }
+    sections {
+        sections_draw_in_order
+        sections_begin_without_state
+        passes_around_sections
+        sections_share_depth
+        c030_sections_of_many_submissions
+    }
     indirect {
         direct_arguments
         indexed_arguments
