@@ -7,7 +7,7 @@ use crate::workloads::{
 
 /// Pixels of a small triangle's side, and from one to the next.
 const SIDE: f32 = 6.0;
-const STEP: u32 = 8;
+pub const STEP: u32 = 8;
 
 /// Spreads numbers without a pattern, the same way every time.
 fn mix(value: u32) -> u32 {

@@ -17,6 +17,8 @@ pub struct Choice {
     pub processor: String,
     /// Whether it is the driver that does nothing.
     pub mock: bool,
+    /// Whether the processor draws.
+    pub software: bool,
 }
 
 impl Choice {
@@ -99,6 +101,7 @@ fn look(instance: &ash::Instance, raw: vk::PhysicalDevice, index: usize, process
     let version = text(driver.driver_info_as_c_str().map_err(|_| ()));
     let driver = format!("{maker} {version}").trim().to_owned();
     let mock = name.to_lowercase().contains("mock");
+    let software = properties.device_type == vk::PhysicalDeviceType::CPU && !mock;
     let rank = match properties.device_type {
         vk::PhysicalDeviceType::DISCRETE_GPU => 0,
         vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
@@ -113,7 +116,7 @@ fn look(instance: &ash::Instance, raw: vk::PhysicalDevice, index: usize, process
         _ => features(instance, raw),
     };
     let driver = if driver.is_empty() { format!("version {}", properties.driver_version) } else { driver };
-    Found { choice: Choice { index, name, driver, processor: processor.into(), mock }, rank, lacks }
+    Found { choice: Choice { index, name, driver, processor: processor.into(), mock, software }, rank, lacks }
 }
 
 /// The first feature of the hand-written contender that is missing.

@@ -10,6 +10,13 @@ pub enum Workload {
         /// Whether every draw has its own uniform and every tenth its own material; otherwise nothing changes.
         switching: bool,
     },
+    /// Draws into one target that several threads record. A draw moves only its first instance, so that no driver
+    /// keeps memory for each; every tenth switches the material. They cover each cell several times in different
+    /// colors, so the order of the parts shows.
+    Threads {
+        /// How many parts, each recorded by one thread; a machine with fewer runs them in turn.
+        threads: u32,
+    },
     /// The draws of wgpu's `renderpass` benchmark, spread over this many passes.
     RenderPass {
         /// How many.
@@ -40,6 +47,8 @@ pub enum Workload {
 
 /// Draws of `draws10k` and `renderpass`.
 pub const DRAWS: u32 = 10_000;
+/// Instances of a small triangle that fill the target of `draws10k`.
+pub const THREADS_CELLS: u32 = (DRAWS_TARGET.0 / data::STEP) * (DRAWS_TARGET.1 / data::STEP);
 /// Materials of `draws10k`.
 pub const MATERIALS: u32 = 100;
 /// Draws with one material in a row.
@@ -82,6 +91,11 @@ pub const LARGE_BYTES: u64 = 256 << 20;
 const LIST: &[(&str, Workload)] = &[
     ("draws10k", Workload::Draws { switching: true }),
     ("draws10k/static", Workload::Draws { switching: false }),
+    ("threads/1", Workload::Threads { threads: 1 }),
+    ("threads/2", Workload::Threads { threads: 2 }),
+    ("threads/4", Workload::Threads { threads: 4 }),
+    ("threads/8", Workload::Threads { threads: 8 }),
+    ("threads/16", Workload::Threads { threads: 16 }),
     ("renderpass/1", Workload::RenderPass { passes: 1 }),
     ("renderpass/2", Workload::RenderPass { passes: 2 }),
     ("renderpass/4", Workload::RenderPass { passes: 4 }),
@@ -107,7 +121,6 @@ pub const NOT_YET: &[(&str, &str)] = &[
     ("groups/50-textures", "Purlin has no binding arrays yet"),
     ("groups/500-textures", "Purlin has no binding arrays yet"),
     ("groups/5000-textures", "Purlin has no binding arrays yet"),
-    ("threads", "Purlin does not record in parallel yet"),
     ("demo", "the demo's frame is not split by phase yet"),
 ];
 
@@ -154,13 +167,14 @@ impl Workload {
             Workload::Buffers => Some(data::pattern(SMALL_BYTES as usize)),
             Workload::Textures => Some(data::pattern((SMALL_SIDE * SMALL_SIDE * 4) as usize)),
             Workload::LargeBuffers => Some(data::pattern(SMALL_BYTES as usize)),
-            Workload::Draws { .. } | Workload::Overlays { .. } => None,
+            Workload::Draws { .. } | Workload::Threads { .. } | Workload::Overlays { .. } => None,
         }
     }
 
     /// What a single unit of the workload is, and how many a frame has: for figures per draw and per pass.
-    pub fn units(self) -> (&'static str, u32) {
+    pub fn units(self, software: bool) -> (&'static str, u32) {
         match self {
+            Workload::Threads { .. } => ("draw", thread_draws(software)),
             Workload::Draws { .. } | Workload::RenderPass { .. } => ("draw", DRAWS),
             Workload::ComputePass => ("dispatch", DISPATCHES),
             Workload::Chain => ("pass", CHAIN),
@@ -173,6 +187,17 @@ impl Workload {
             Workload::LargeBuffers => ("buffer", LARGE),
         }
     }
+}
+
+/// Draws of `threads`: fewer where the processor draws them too.
+pub fn thread_draws(software: bool) -> u32 {
+    if software { 40_000 } else { 100_000 }
+}
+
+/// The draws that one of several threads records.
+pub fn thread_part(thread: u32, threads: u32, draws: u32) -> std::ops::Range<u32> {
+    let each = draws.div_ceil(threads);
+    (thread * each).min(draws)..((thread + 1) * each).min(draws)
 }
 
 fn family(name: &str) -> &str {
@@ -192,11 +217,24 @@ mod tests {
 
     #[test]
     fn unknown_and_unready_workloads_are_one_line() {
-        for argument in ["draw", "", "threads", "renderpass/3", "groups/50-textures"] {
+        for argument in ["draw", "", "threads/3", "renderpass/3", "groups/50-textures"] {
             let Err(line) = Workload::named(argument) else { panic!("`{argument}` was accepted") };
             assert!(!line.contains('\n'), "{line}");
         }
-        assert!(Workload::named("threads").is_err_and(|line| line.contains("parallel")));
+        assert!(Workload::named("demo").is_err_and(|line| line.contains("split by phase")));
+    }
+
+    #[test]
+    fn threads_share_all_draws() {
+        for threads in [1, 2, 3, 16] {
+            let mut next = 0;
+            for thread in 0..threads {
+                let part = thread_part(thread, threads, 1000);
+                assert_eq!(part.start, next);
+                next = part.end;
+            }
+            assert_eq!(next, 1000);
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub fn table(report: &Report<'_>) -> String {
                 (Some(a), Some(b)) if b > 0.0 => format!("{:.2}", a / b),
                 _ => "-".into(),
             };
-            let (unit, count) = workload.units();
+            let (unit, count) = workload.units(report.choice.software);
             let each = match (purlin, ash) {
                 (Some(purlin), Some(ash)) if metric == report.headline(workload) => {
                     format!("{:.1} ns/{unit}", (purlin - ash) * 1000.0 / f64::from(count))

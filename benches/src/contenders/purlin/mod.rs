@@ -6,16 +6,19 @@ mod lifetimes;
 mod make;
 mod overlays;
 mod raster;
+mod threads;
 
 use purlin_rhi::{AdapterSelector, Device, DeviceRequest, Limits, StorageCeilings};
 
 use crate::case::{Case, Contender, Failure, Outcome};
 use crate::hardware::Choice;
-use crate::workloads::Workload;
+use crate::workloads::{Workload, thread_draws};
 
 /// The contender `purlin`.
 pub struct Purlin {
     gpu: make::Gpu,
+    /// Draws of `threads`.
+    thread_draws: u32,
 }
 
 impl Purlin {
@@ -35,7 +38,7 @@ impl Purlin {
             let found = &device.adapter().name;
             return Err(Failure::Failed(format!("Purlin opened \"{found}\" instead of \"{}\"", choice.name)));
         }
-        Ok(Self { gpu: make::Gpu { device } })
+        Ok(Self { gpu: make::Gpu { device }, thread_draws: thread_draws(choice.software) })
     }
 }
 
@@ -89,6 +92,9 @@ impl Contender for Purlin {
             Workload::Slices => Box::new(lifetimes::Groups::new(gpu, false)?),
             Workload::Dynamic => Box::new(lifetimes::Groups::new(gpu, true)?),
             Workload::Buffers | Workload::LargeBuffers => Box::new(lifetimes::Buffers::new(gpu, workload)),
+            Workload::Threads { threads } => {
+                Box::new(threads::Threads::new(gpu, threads, self.thread_draws)?)
+            }
             Workload::Textures => Box::new(lifetimes::Textures::new(gpu)),
         };
         Ok(case)

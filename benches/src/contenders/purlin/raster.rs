@@ -10,12 +10,12 @@ use crate::shaders;
 use crate::workloads::{DRAWS, DRAWS_PER_MATERIAL, DRAWS_TARGET, MATERIALS, STRIDE, TEXTURES_PER_DRAW};
 
 pub struct Draws<'g> {
-    gpu: &'g mut Gpu,
+    pub gpu: &'g mut Gpu,
     switching: bool,
-    target: Image,
-    pipeline: Owned<kind::RenderPipeline>,
-    draw: Owned<kind::BindGroup>,
-    materials: Vec<Owned<kind::BindGroup>>,
+    pub target: Image,
+    pub pipeline: Owned<kind::RenderPipeline>,
+    pub draw: Owned<kind::BindGroup>,
+    pub materials: Vec<Owned<kind::BindGroup>>,
     _kept: Vec<Image>,
 }
 

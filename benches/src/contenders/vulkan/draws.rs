@@ -12,16 +12,16 @@ use crate::data;
 use crate::shaders;
 use crate::workloads::{DRAWS, DRAWS_PER_MATERIAL, DRAWS_TARGET, MATERIALS, STRIDE};
 
-const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
+pub const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
 pub struct Draws<'g> {
-    stage: Stage<'g>,
+    pub stage: Stage<'g>,
     switching: bool,
-    target: (vk::Image, vk::ImageView),
-    pipeline: vk::Pipeline,
-    layout: vk::PipelineLayout,
-    draw: vk::DescriptorSet,
-    materials: Vec<vk::DescriptorSet>,
+    pub target: (vk::Image, vk::ImageView),
+    pub pipeline: vk::Pipeline,
+    pub layout: vk::PipelineLayout,
+    pub draw: vk::DescriptorSet,
+    pub materials: Vec<vk::DescriptorSet>,
 }
 
 impl<'g> Draws<'g> {
@@ -113,8 +113,20 @@ pub fn begin_pass(
     device: &ash::Device,
     commands: vk::CommandBuffer,
     view: vk::ImageView,
+    size: (u32, u32),
+    load: vk::AttachmentLoadOp,
+) {
+    begin_pass_with(device, commands, view, size, load, vk::RenderingFlags::empty());
+}
+
+/// The same, with flags.
+pub fn begin_pass_with(
+    device: &ash::Device,
+    commands: vk::CommandBuffer,
+    view: vk::ImageView,
     (width, height): (u32, u32),
     load: vk::AttachmentLoadOp,
+    flags: vk::RenderingFlags,
 ) {
     let colors = [vk::RenderingAttachmentInfo::default()
         .image_view(view)
@@ -122,6 +134,7 @@ pub fn begin_pass(
         .load_op(load)
         .store_op(vk::AttachmentStoreOp::STORE)];
     let info = vk::RenderingInfo::default()
+        .flags(flags)
         .render_area(vk::Extent2D { width, height }.into())
         .layer_count(1)
         .color_attachments(&colors);

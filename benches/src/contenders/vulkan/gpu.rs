@@ -13,6 +13,7 @@ const MIB: u64 = 1 << 20;
 pub struct Gpu {
     pub device: ash::Device,
     pub queue: vk::Queue,
+    pub family: u32,
     /// `None` only while the device is torn down.
     pub allocator: Option<Allocator>,
     pub commands: vk::CommandBuffer,
@@ -98,6 +99,7 @@ impl Gpu {
             Ok(Self {
                 device,
                 queue,
+                family,
                 allocator: Some(allocator),
                 commands,
                 pool,

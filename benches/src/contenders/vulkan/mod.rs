@@ -13,6 +13,7 @@ mod make;
 mod overlays;
 mod renderpass;
 mod resources;
+mod threads;
 mod transfer;
 
 use ash::vk;
@@ -21,16 +22,18 @@ use gpu::Gpu;
 
 use crate::case::{Case, Contender, Failure, Outcome};
 use crate::hardware::Choice;
-use crate::workloads::Workload;
+use crate::workloads::{Workload, thread_draws};
 
 /// The contender `ash`.
 pub struct Ash {
     gpu: Gpu,
+    /// Draws of `threads`.
+    thread_draws: u32,
 }
 
 impl Ash {
     pub fn new(choice: &Choice) -> Outcome<Self> {
-        Ok(Self { gpu: Gpu::new(choice)? })
+        Ok(Self { gpu: Gpu::new(choice)?, thread_draws: thread_draws(choice.software) })
     }
 }
 
@@ -51,6 +54,9 @@ impl Contender for Ash {
             Workload::Slices => Box::new(groups::Groups::new(gpu, false)?),
             Workload::Dynamic => Box::new(groups::Groups::new(gpu, true)?),
             Workload::Buffers | Workload::LargeBuffers => Box::new(resources::Buffers::new(gpu, workload)),
+            Workload::Threads { threads } => {
+                Box::new(threads::Threads::new(gpu, threads, self.thread_draws)?)
+            }
             Workload::Textures => Box::new(resources::Textures::new(gpu)),
         })
     }

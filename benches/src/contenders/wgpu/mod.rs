@@ -7,16 +7,19 @@ mod lifetimes;
 mod make;
 mod overlays;
 mod raster;
+mod threads;
 
 use ::wgpu::hal::vulkan::Api as Vulkan;
 
 use crate::case::{Case, Contender, Failure, Outcome};
 use crate::hardware::Choice;
-use crate::workloads::Workload;
+use crate::workloads::{Workload, thread_draws};
 
 /// The contender `wgpu`.
 pub struct Wgpu {
     gpu: make::Gpu,
+    /// Draws of `threads`.
+    thread_draws: u32,
 }
 
 impl Wgpu {
@@ -41,7 +44,7 @@ impl Wgpu {
         };
         let (device, queue) = pollster::block_on(adapter.request_device(&desc))
             .map_err(|error| Failure::failed("wgpu device", error))?;
-        Ok(Self { gpu: make::Gpu::new(device, queue) })
+        Ok(Self { gpu: make::Gpu::new(device, queue), thread_draws: thread_draws(choice.software) })
     }
 }
 
@@ -90,6 +93,7 @@ impl Contender for Wgpu {
             Workload::Slices => Box::new(lifetimes::Groups::new(gpu, false)),
             Workload::Dynamic => Box::new(lifetimes::Groups::new(gpu, true)),
             Workload::Buffers | Workload::LargeBuffers => Box::new(lifetimes::Buffers::new(gpu, workload)),
+            Workload::Threads { threads } => Box::new(threads::Threads::new(gpu, threads, self.thread_draws)),
             Workload::Textures => Box::new(lifetimes::Textures::new(gpu)),
         };
         gpu.first_error()?;

@@ -11,12 +11,12 @@ use crate::shaders;
 use crate::workloads::{DRAWS, DRAWS_PER_MATERIAL, DRAWS_TARGET, MATERIALS, STRIDE, TEXTURES_PER_DRAW};
 
 pub struct Draws<'g> {
-    gpu: &'g Gpu,
+    pub gpu: &'g Gpu,
     switching: bool,
-    target: (wgpu::Texture, wgpu::TextureView),
-    pipeline: wgpu::RenderPipeline,
-    draw: wgpu::BindGroup,
-    materials: Vec<wgpu::BindGroup>,
+    pub target: (wgpu::Texture, wgpu::TextureView),
+    pub pipeline: wgpu::RenderPipeline,
+    pub draw: wgpu::BindGroup,
+    pub materials: Vec<wgpu::BindGroup>,
 }
 
 impl<'g> Draws<'g> {
