@@ -1,6 +1,7 @@
 //! Submission: the phases in order, then one recording of the live passes.
 
 use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
 
 use arrayvec::ArrayVec;
 use purlin_rhi::backend::Backend;
@@ -8,7 +9,7 @@ use purlin_rhi::plan::ResourceUse;
 use purlin_rhi::types::Origin3d;
 use purlin_rhi::{
     AspectOps, BufferSlice, ColorAttachment, DepthStencilAttachment, Device, ReadTicket, Recorder,
-    RenderPassDesc, StoreOp, TexelLayout, TexturePlace,
+    RenderPass, RenderPassDesc, StoreOp, TexelLayout, TexturePlace,
 };
 use smallvec::SmallVec;
 
@@ -179,14 +180,39 @@ fn record_pass<B: Backend>(
             let mut colors = ArrayVec::new();
             let depth_stencil = attachments(context, pass, &mut colors);
             let desc = RenderPassDesc { label, colors: &colors, depth_stencil, uses: &[] };
-            recorder.render_pass_planned(&desc, uses, |mut pass| {
+            let (groups, bound) = (&context.declared.groups, &context.groups);
+            let bind = |pass: &mut RenderPass<'_, B>| {
                 for index in decl.groups.clone() {
-                    let bound = &context.groups[index as usize];
+                    let bound = &bound[index as usize];
                     if let Some(group) = bound.group {
-                        let number = context.declared.groups[index as usize].index;
-                        pass.set_bind_group(number, group, bound.offsets());
+                        pass.set_bind_group(groups[index as usize].index, group, bound.offsets());
                     }
                 }
+            };
+            if let Work::Body(index) = decl.work
+                && let Some(Body::Sections(work, sections)) = bodies.get(index as usize)
+            {
+                let (work, graph, physical) = (&**work, context.graph, &context.physical[..]);
+                // The lowest section that asked in vain.
+                let first = Mutex::new(None);
+                let recorded =
+                    recorder.render_pass_parallel_planned(&desc, uses, *sections, |section, mut pass| {
+                        bind(&mut pass);
+                        let mut body = RenderBody::new(pass, Resolver::new(graph, physical));
+                        work.run(section, &mut body);
+                        let (end, lost) = body.end();
+                        if let Some(lost) = lost {
+                            let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+                            *first = first.into_iter().chain([(section, lost)]).min();
+                        }
+                        end
+                    });
+                let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
+                *missing = first.map(|(_, lost)| lost);
+                return recorded;
+            }
+            recorder.render_pass_planned(&desc, uses, |mut pass| {
+                bind(&mut pass);
                 let mut body = RenderBody::new(pass, resolver);
                 match decl.work {
                     Work::Draw { pipeline, vertices, instances } => {

@@ -18,19 +18,37 @@ pub(crate) trait RenderWork<B: Backend>: Send {
     fn discard(&mut self);
 }
 
+/// A closure of a raster pass that several threads call, each for other sections.
+pub(crate) trait SectionWork<B: Backend>: Send + Sync {
+    fn run(&self, section: u32, body: &mut RenderBody<'_, B>);
+    fn discard(&mut self);
+}
+
 /// A closure of a compute pass.
 pub(crate) trait ComputeWork<B: Backend>: Send {
     fn run(&mut self, body: &mut ComputeBody<'_, B>);
     fn discard(&mut self);
 }
 
-/// A closure that runs at most once.
+/// A closure that runs in at most one recording.
 pub(crate) struct Once<F>(pub Option<F>);
 
 impl<B: Backend, F: FnOnce(&mut RenderBody<'_, B>) + Send> RenderWork<B> for Once<F> {
     fn run(&mut self, body: &mut RenderBody<'_, B>) {
         if let Some(work) = self.0.take() {
             work(body);
+        }
+    }
+
+    fn discard(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl<B: Backend, F: Fn(u32, &mut RenderBody<'_, B>) + Send + Sync> SectionWork<B> for Once<F> {
+    fn run(&self, section: u32, body: &mut RenderBody<'_, B>) {
+        if let Some(work) = &self.0 {
+            work(section, body);
         }
     }
 
@@ -54,6 +72,8 @@ impl<B: Backend, F: FnOnce(&mut ComputeBody<'_, B>) + Send> ComputeWork<B> for O
 /// A closure in bump memory.
 pub(crate) enum Body<'f, B: Backend> {
     Render(&'f mut (dyn RenderWork<B> + 'f)),
+    /// With the number of sections.
+    Sections(&'f mut (dyn SectionWork<B> + 'f), u32),
     Compute(&'f mut (dyn ComputeWork<B> + 'f)),
 }
 
@@ -61,6 +81,7 @@ impl<B: Backend> Body<'_, B> {
     pub(crate) fn discard(&mut self) {
         match self {
             Body::Render(work) => work.discard(),
+            Body::Sections(work, _) => work.discard(),
             Body::Compute(work) => work.discard(),
         }
     }

@@ -13,7 +13,7 @@ use crate::error::GraphError;
 use crate::version::{AsBuffer, AsResource, AsResourceMut, AsTexture, AsTextureMut};
 
 /// Declares a raster pass. It becomes part of the graph with one of [`record`](Self::record),
-/// [`fullscreen`](Self::fullscreen), [`draw`](Self::draw) and [`clear`](Self::clear).
+/// [`record_parallel`](Self::record_parallel), [`fullscreen`](Self::fullscreen), [`draw`](Self::draw) and [`clear`](Self::clear).
 ///
 /// Whether an attachment is stored follows from the passes after it: contents that nothing reads are discarded.
 #[must_use = "a pass becomes part of the graph with record, fullscreen, draw or clear"]
@@ -124,6 +124,19 @@ impl<'p, 'f, B: Backend> RenderBuilder<'p, 'f, B> {
     /// A body that records draws. It runs once, only if the pass is live.
     pub fn record(self, body: impl FnOnce(&mut RenderBody<'_, B>) + Send + 'f) {
         let body = Body::Render(self.open.graph.bump.alloc(Once(Some(body))));
+        let index = self.open.graph.keep_body(body);
+        self.open.finish(PassKind::Render, Work::Body(index));
+    }
+
+    /// A body that several threads call, once for each section with the section's index, only if the pass is live.
+    /// Sections execute in the order of their indices, and each starts with nothing set but what the pass bound; see
+    /// [`Recorder::render_pass_parallel`](purlin_rhi::Recorder::render_pass_parallel).
+    pub fn record_parallel(
+        self,
+        sections: u32,
+        body: impl Fn(u32, &mut RenderBody<'_, B>) + Send + Sync + 'f,
+    ) {
+        let body = Body::Sections(self.open.graph.bump.alloc(Once(Some(body))), sections);
         let index = self.open.graph.keep_body(body);
         self.open.finish(PassKind::Render, Work::Body(index));
     }

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use purlin_rhi::backend::Draw;
+use purlin_rhi::null::NullCommand;
+
 use super::*;
 
 #[test]
@@ -97,4 +100,52 @@ fn an_abandoned_builder_leaves_nothing() {
     graph.submit(&mut fixture.device).unwrap();
     assert_eq!(live(&arena), ["kept", "read \"color\""]);
     assert!(arena.context.groups.is_empty());
+}
+
+#[test]
+fn sections_are_recorded_in_order_with_what_the_pass_bound() {
+    let (mut fixture, _, mut arena) = setup();
+    let pipeline = fixture.handles().color;
+    let control = fixture.control.clone();
+    let owner = Arc::new(());
+    control.take_log();
+    let mut graph = Graph::new("frame", &mut arena);
+    let mut color = target(&mut graph, "color");
+    let mut unseen = target(&mut graph, "unseen");
+    let (live, culled) = (owner.clone(), owner.clone());
+    graph.render("live").color(0, &mut color, BLACK).record_parallel(4, move |section, pass| {
+        let _kept = &live;
+        pass.set_pipeline(pipeline);
+        pass.draw(0..3, section..section + 1);
+    });
+    graph.render("culled").color(0, &mut unseen, BLACK).record_parallel(4, move |_, _| {
+        let _kept = &culled;
+        unreachable!("a culled pass runs");
+    });
+    graph.read_texture(&color);
+    graph.submit(&mut fixture.device).unwrap();
+    assert_eq!(Arc::strong_count(&owner), 1);
+    let log = control.take_log();
+    let drawn = log.iter().flat_map(|submission| submission.commands()).filter_map(|command| match command {
+        NullCommand::Draw { draw: Draw::Direct { first_instance, .. }, .. } => Some(*first_instance),
+        _ => None,
+    });
+    assert_eq!(drawn.collect::<Vec<_>>(), [0, 1, 2, 3]);
+}
+
+#[test]
+fn what_a_section_asks_in_vain_is_an_error() {
+    let (mut fixture, _, mut arena) = setup();
+    let mut graph = Graph::new("frame", &mut arena);
+    let unused: Vec<_> = ["u0", "u1", "u2"].map(|name| graph.buffer(name, TransientBuffer::new(16))).into();
+    let ids: Vec<_> = unused.iter().map(|buffer| buffer.id()).collect();
+    let mut color = target(&mut graph, "color");
+    graph.render("draw").color(0, &mut color, BLACK).record_parallel(4, move |section, pass| {
+        if let Some(id) = section.checked_sub(1).and_then(|index| ids.get(index as usize)) {
+            pass.buffer(*id);
+        }
+    });
+    graph.read_texture(&color);
+    let error = graph.submit(&mut fixture.device).unwrap_err();
+    assert_eq!((error.pass(), error.resource()), (Some("draw"), Some("u0")), "{error}");
 }
