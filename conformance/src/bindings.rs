@@ -99,14 +99,17 @@ impl Append {
         let uses = [buffer_use(*self.answer, ANSWER, WRITE)];
         let bytes = fetch(device, |recorder| {
             recorder.clear_buffer(all_of(*self.answer, ANSWER))?;
-            recorder.compute_pass(&ComputePassDesc { label: "append", uses: &uses }, |pass| {
-                pass.set_pipeline(*self.pipeline);
-                for offsets in offsets {
-                    pass.set_bind_group(0, *self.group, offsets);
-                    pass.dispatch([1, 1, 1]);
-                    pass.barrier();
-                }
-            })?;
+            recorder.compute_pass(
+                &ComputePassDesc { label: "append", uses: &uses, ..Default::default() },
+                |pass| {
+                    pass.set_pipeline(*self.pipeline);
+                    for offsets in offsets {
+                        pass.set_bind_group(0, *self.group, offsets);
+                        pass.dispatch([1, 1, 1]);
+                        pass.barrier();
+                    }
+                },
+            )?;
             Ok(recorder.read_buffer(all_of(*self.answer, ANSWER))?)
         })?;
         let words: Vec<u32> = numbers(&bytes);
@@ -170,11 +173,14 @@ impl Reader {
     ) -> Checked {
         let uses: [ResourceUse; 1] = [buffer_use(target, 4, WRITE)];
         perform(device, |recorder| {
-            recorder.compute_pass(&ComputePassDesc { label: "read texel", uses: &uses }, |pass| {
-                pass.set_pipeline(*self.pipeline);
-                pass.set_bind_group(0, **group, &[]);
-                pass.dispatch([1, 1, 1]);
-            })?;
+            recorder.compute_pass(
+                &ComputePassDesc { label: "read texel", uses: &uses, ..Default::default() },
+                |pass| {
+                    pass.set_pipeline(*self.pipeline);
+                    pass.set_bind_group(0, **group, &[]);
+                    pass.dispatch([1, 1, 1]);
+                },
+            )?;
             Ok(())
         })
     }
@@ -242,14 +248,17 @@ pub(crate) fn c022_a_repointed_buffer_is_another_group<B: Backend>(device: &mut 
     let mark_q = program.group(device, 0, &[BindGroupEntry::buffer(0, *q)])?;
     let uses = [buffer_use(*p, 4, WRITE), buffer_use(*q, 4, WRITE)];
     perform(device, |recorder| {
-        recorder.compute_pass(&ComputePassDesc { label: "mark", uses: &uses }, |pass| {
-            pass.set_pipeline(*pipeline);
-            for group in [*mark_p, *mark_q, *mark_p] {
-                pass.set_bind_group(0, group, &[]);
-                pass.dispatch([1, 1, 1]);
-                pass.barrier();
-            }
-        })?;
+        recorder.compute_pass(
+            &ComputePassDesc { label: "mark", uses: &uses, ..Default::default() },
+            |pass| {
+                pass.set_pipeline(*pipeline);
+                for group in [*mark_p, *mark_q, *mark_p] {
+                    pass.set_bind_group(0, group, &[]);
+                    pass.dispatch([1, 1, 1]);
+                    pass.barrier();
+                }
+            },
+        )?;
         Ok(())
     })?;
     equal("P is marked twice", &numbers::<u32>(&read_buffer(device, *p, 4)?), &[2])?;
@@ -280,7 +289,7 @@ pub(crate) fn undeclared_writes_are_refused<B: Backend>(device: &mut Device<B>) 
     device.write_buffer(*target, 0, &[0; 4])?;
     for uses in [&[][..], &reads] {
         let mut recorder = device.record("undeclared")?;
-        let desc = ComputePassDesc { label: "undeclared", uses };
+        let desc = ComputePassDesc { label: "undeclared", uses, ..Default::default() };
         let set = recorder.compute_pass(&desc, |pass| pass.set_bind_group(0, *group, &[]));
         refused("a write that was not declared", "declared by the pass", set)?;
         refused("the recording after it", "declared by the pass", recorder.submit())?;
@@ -333,25 +342,31 @@ pub(crate) fn immediates_in_compute<B: Backend>(device: &mut Device<B>) -> Answe
     let group = program.group(device, 0, &[BindGroupEntry::buffer(0, *target)])?;
     let uses = [buffer_use(*target, 12, WRITE)];
     let bytes = fetch(device, |recorder| {
-        recorder.compute_pass(&ComputePassDesc { label: "immediates", uses: &uses }, |pass| {
-            // Before the pipeline is known, in two parts.
-            let immediates = Immediates::new([3.0, 0.0, 0.0, 5.0], 4_000_000_000);
-            let bytes = bytemuck::bytes_of(&immediates);
-            pass.set_immediates(16, &bytes[16..]);
-            pass.set_immediates(0, &bytes[..16]);
-            pass.set_pipeline(*pipeline);
-            pass.set_bind_group(0, *group, &[]);
-            pass.dispatch([1, 1, 1]);
-        })?;
+        recorder.compute_pass(
+            &ComputePassDesc { label: "immediates", uses: &uses, ..Default::default() },
+            |pass| {
+                // Before the pipeline is known, in two parts.
+                let immediates = Immediates::new([3.0, 0.0, 0.0, 5.0], 4_000_000_000);
+                let bytes = bytemuck::bytes_of(&immediates);
+                pass.set_immediates(16, &bytes[16..]);
+                pass.set_immediates(0, &bytes[..16]);
+                pass.set_pipeline(*pipeline);
+                pass.set_bind_group(0, *group, &[]);
+                pass.dispatch([1, 1, 1]);
+            },
+        )?;
         Ok(recorder.read_buffer(all_of(*target, 12))?)
     })?;
     equal("words", &numbers::<u32>(&bytes), &[4_000_000_000, 3, 5])?;
     let mut recorder = device.record("missing immediates")?;
-    let pass = recorder.compute_pass(&ComputePassDesc { label: "missing", uses: &uses }, |pass| {
-        pass.set_pipeline(*pipeline);
-        pass.set_bind_group(0, *group, &[]);
-        pass.dispatch([1, 1, 1]);
-    });
+    let pass = recorder.compute_pass(
+        &ComputePassDesc { label: "missing", uses: &uses, ..Default::default() },
+        |pass| {
+            pass.set_pipeline(*pipeline);
+            pass.set_bind_group(0, *group, &[]);
+            pass.dispatch([1, 1, 1]);
+        },
+    );
     refused("a dispatch without its immediates", "bytes of immediates", pass)?;
     drop(recorder);
     Ok(Outcome::Passed)

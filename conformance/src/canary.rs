@@ -29,11 +29,14 @@ pub fn write_then_read<B: Backend>(device: &mut Device<B>, barriers: bool) -> Re
     perform(device, |recorder| {
         for (pipeline, label) in pipelines.iter().zip(["canary write", "canary read"]) {
             if barriers {
-                recorder.compute_pass(&ComputePassDesc { label, uses: &uses }, |pass| {
-                    pass.set_pipeline(**pipeline);
-                    pass.set_bind_group(0, *group, &[]);
-                    pass.dispatch([1, 1, 1]);
-                })?;
+                recorder.compute_pass(
+                    &ComputePassDesc { label, uses: &uses, ..Default::default() },
+                    |pass| {
+                        pass.set_pipeline(**pipeline);
+                        pass.set_bind_group(0, *group, &[]);
+                        pass.dispatch([1, 1, 1]);
+                    },
+                )?;
             } else {
                 recorder.compute_pass_planned(label, &uses, |mut pass| {
                     pass.set_pipeline(**pipeline);

@@ -114,7 +114,7 @@ fn depth_scene<B: Backend>(
             stencil: None,
         });
         recorder.render_pass(
-            &RenderPassDesc { label: name, colors: &colors, depth_stencil, uses: &[] },
+            &RenderPassDesc { label: name, colors: &colors, depth_stencil, uses: &[], ..Default::default() },
             |pass| {
                 (0..paints.len()).for_each(|index| painter.paint(pass, *pipeline, index));
             },
@@ -303,8 +303,13 @@ pub(crate) fn c048_viewport_of_one_depth<B: Backend>(device: &mut Device<B>) -> 
                 depth: Some(AspectOps::clear(1.0)),
                 stencil: None,
             };
-            let desc =
-                RenderPassDesc { label: "constant", colors: &[], depth_stencil: Some(attachment), uses: &[] };
+            let desc = RenderPassDesc {
+                label: "constant",
+                colors: &[],
+                depth_stencil: Some(attachment),
+                uses: &[],
+                ..Default::default()
+            };
             recorder.render_pass(&desc, |pass| {
                 let [x, y, width, height] = place;
                 pass.set_viewport(x, y, width, height, range);

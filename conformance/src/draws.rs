@@ -428,11 +428,14 @@ pub(crate) fn c039_direct_dispatch_up_to_the_limit<B: Backend>(device: &mut Devi
         let uses = [crate::kit::buffer_use(*result, 4, usage)];
         let bytes = crate::kit::fetch(device, |recorder| {
             recorder.clear_buffer(all_of(*result, 4))?;
-            recorder.compute_pass(&purlin_rhi::ComputePassDesc { label: entry, uses: &uses }, |pass| {
-                pass.set_pipeline(*pipeline);
-                pass.set_bind_group(0, *group, &[]);
-                pass.dispatch(groups);
-            })?;
+            recorder.compute_pass(
+                &purlin_rhi::ComputePassDesc { label: entry, uses: &uses, ..Default::default() },
+                |pass| {
+                    pass.set_pipeline(*pipeline);
+                    pass.set_bind_group(0, *group, &[]);
+                    pass.dispatch(groups);
+                },
+            )?;
             Ok(recorder.read_buffer(all_of(*result, 4))?)
         })?;
         Ok(numbers::<u32>(&bytes)[0])

@@ -48,11 +48,14 @@ impl Digits {
     fn step<B: Backend>(&self, device: &mut Device<B>, group: purlin_rhi::BindGroup, offset: u32) -> Checked {
         let uses = [buffer_use(*self.result, 4, WRITE)];
         let mut recorder = device.record("step")?;
-        recorder.compute_pass(&ComputePassDesc { label: "step", uses: &uses }, |pass| {
-            pass.set_pipeline(*self.pipeline);
-            pass.set_bind_group(0, group, &[offset]);
-            pass.dispatch([1, 1, 1]);
-        })?;
+        recorder.compute_pass(
+            &ComputePassDesc { label: "step", uses: &uses, ..Default::default() },
+            |pass| {
+                pass.set_pipeline(*self.pipeline);
+                pass.set_bind_group(0, group, &[offset]);
+                pass.dispatch([1, 1, 1]);
+            },
+        )?;
         recorder.submit()?;
         Ok(())
     }
@@ -163,11 +166,14 @@ pub(crate) fn destruction_while_in_flight<B: Backend>(device: &mut Device<B>) ->
         )?;
         let uses = [buffer_use(*result, 4, WRITE)];
         let mut recorder = device.record("frame")?;
-        recorder.compute_pass(&ComputePassDesc { label: "frame", uses: &uses }, |pass| {
-            pass.set_pipeline(*pipeline);
-            pass.set_bind_group(0, *group, &[]);
-            pass.dispatch([1, 1, 1]);
-        })?;
+        recorder.compute_pass(
+            &ComputePassDesc { label: "frame", uses: &uses, ..Default::default() },
+            |pass| {
+                pass.set_pipeline(*pipeline);
+                pass.set_bind_group(0, *group, &[]);
+                pass.dispatch([1, 1, 1]);
+            },
+        )?;
         tickets.push(recorder.read_buffer(all_of(*result, 4))?);
         recorder.submit()?;
     }

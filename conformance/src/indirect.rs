@@ -45,11 +45,14 @@ fn arguments<B: Backend>(
     )?;
     let uses = [buffer_use(*target, size, BufferUse::StorageWrite(ShaderStages::COMPUTE))];
     perform(device, |recorder| {
-        recorder.compute_pass(&ComputePassDesc { label: "write arguments", uses: &uses }, |pass| {
-            pass.set_pipeline(*pipeline);
-            pass.set_bind_group(0, *group, &[]);
-            pass.dispatch([1, 1, 1]);
-        })?;
+        recorder.compute_pass(
+            &ComputePassDesc { label: "write arguments", uses: &uses, ..Default::default() },
+            |pass| {
+                pass.set_pipeline(*pipeline);
+                pass.set_bind_group(0, *group, &[]);
+                pass.dispatch([1, 1, 1]);
+            },
+        )?;
         Ok(())
     })?;
     let uses = vec![buffer_use(*target, size, BufferUse::Indirect)];
@@ -224,13 +227,16 @@ pub(crate) fn dispatch_arguments<B: Backend>(device: &mut Device<B>) -> Answer {
         uses.push(buffer_use(*result, 4, BufferUse::StorageWrite(ShaderStages::COMPUTE)));
         let bytes = fetch(device, |recorder| {
             recorder.clear_buffer(all_of(*result, 4))?;
-            recorder.compute_pass(&ComputePassDesc { label: entry, uses: &uses }, |pass| {
-                pass.set_pipeline(*pipeline);
-                pass.set_bind_group(0, *group, &[]);
-                pass.dispatch_indirect(*buffer, 8);
-                // A zero among the arguments does nothing.
-                pass.dispatch_indirect(*buffer, 20);
-            })?;
+            recorder.compute_pass(
+                &ComputePassDesc { label: entry, uses: &uses, ..Default::default() },
+                |pass| {
+                    pass.set_pipeline(*pipeline);
+                    pass.set_bind_group(0, *group, &[]);
+                    pass.dispatch_indirect(*buffer, 8);
+                    // A zero among the arguments does nothing.
+                    pass.dispatch_indirect(*buffer, 20);
+                },
+            )?;
             Ok(recorder.read_buffer(all_of(*result, 4))?)
         })?;
         equal("workgroups counted", &numbers::<u32>(&bytes), &[30])?;

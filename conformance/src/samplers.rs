@@ -234,8 +234,10 @@ pub(crate) fn comparison<B: Backend>(device: &mut Device<B>) -> Answer {
             depth: Some(AspectOps::clear(0.5)),
             stencil: None,
         });
-        recorder
-            .render_pass(&RenderPassDesc { label: "depth", colors: &[], depth_stencil, uses: &[] }, |_| {})?;
+        recorder.render_pass(
+            &RenderPassDesc { label: "depth", colors: &[], depth_stencil, uses: &[], ..Default::default() },
+            |_| {},
+        )?;
         Ok(())
     })?;
     let uses = [texture_use(*depth.texture, format, 0..1, 0..1, TextureUse::Sampled(ShaderStages::COMPUTE))];

@@ -18,7 +18,7 @@ fn work<B: Backend>(device: &mut Device<B>, passes: &[(&str, u32)]) -> Checked {
     let uses = [buffer_use(*result, 4, BufferUse::StorageWrite(ShaderStages::COMPUTE))];
     perform(device, |recorder| {
         for (label, groups) in passes {
-            recorder.compute_pass(&ComputePassDesc { label, uses: &uses }, |pass| {
+            recorder.compute_pass(&ComputePassDesc { label, uses: &uses, ..Default::default() }, |pass| {
                 pass.set_pipeline(*pipeline);
                 pass.set_bind_group(0, *group, &[]);
                 pass.dispatch([*groups, 1, 1]);

@@ -31,7 +31,13 @@ fn raster_pass(
     world.settle()?;
     Ok(Box::new(move || {
         let colors = attachment(target.view(), BLACK);
-        let desc = RenderPassDesc { label: "draws", colors: &colors, depth_stencil: None, uses: &[] };
+        let desc = RenderPassDesc {
+            label: "draws",
+            colors: &colors,
+            depth_stencil: None,
+            uses: &[],
+            ..Default::default()
+        };
         frame(&mut world, |recorder| recorder.render_pass(&desc, &mut record))
     }))
 }
@@ -146,7 +152,7 @@ pub fn dispatches(count: u32) -> Outcome<Body> {
     world.settle()?;
     Ok(Box::new(move || {
         let _ = &kept;
-        let desc = ComputePassDesc { label: "dispatches", uses: &uses };
+        let desc = ComputePassDesc { label: "dispatches", uses: &uses, ..Default::default() };
         frame(&mut world, |recorder| {
             recorder.compute_pass(&desc, |pass| {
                 pass.set_pipeline(*pipeline);
@@ -178,11 +184,14 @@ pub fn chain(count: u32) -> Outcome<Body> {
         let _ = &buffers;
         frame(&mut world, |recorder| {
             for (_, (group, uses)) in (0..count).zip(steps.iter().cycle()) {
-                recorder.compute_pass(&ComputePassDesc { label: "step", uses }, |pass| {
-                    pass.set_pipeline(*pipeline);
-                    pass.set_bind_group(0, **group, &[]);
-                    pass.dispatch([1, 1, 1]);
-                })?;
+                recorder.compute_pass(
+                    &ComputePassDesc { label: "step", uses, ..Default::default() },
+                    |pass| {
+                        pass.set_pipeline(*pipeline);
+                        pass.set_bind_group(0, **group, &[]);
+                        pass.dispatch([1, 1, 1]);
+                    },
+                )?;
             }
             Ok(())
         })
@@ -199,7 +208,13 @@ pub fn overlays(count: u32) -> Outcome<Body> {
         frame(&mut world, |recorder| {
             for index in 0..count {
                 let colors = if index == 0 { &cleared } else { &loaded };
-                let desc = RenderPassDesc { label: "overlay", colors, depth_stencil: None, uses: &[] };
+                let desc = RenderPassDesc {
+                    label: "overlay",
+                    colors,
+                    depth_stencil: None,
+                    uses: &[],
+                    ..Default::default()
+                };
                 recorder.render_pass(&desc, |pass| {
                     pass.set_pipeline(*pipeline);
                     pass.draw(0..6, index..index + 1);

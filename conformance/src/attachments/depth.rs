@@ -113,6 +113,7 @@ pub(crate) fn depth_loads_and_discards<B: Backend>(device: &mut Device<B>) -> An
                 colors: &[],
                 depth_stencil: attachment(*depth.view, ops),
                 uses: &[],
+                ..Default::default()
             };
             recorder.render_pass(&desc, |pass| painter.paint(pass, *pipeline, paint))?;
             Ok(())
@@ -139,6 +140,7 @@ pub(crate) fn depth_loads_and_discards<B: Backend>(device: &mut Device<B>) -> An
             colors: &[],
             depth_stencil: attachment(*depth.view, ops),
             uses: &[],
+            ..Default::default()
         };
         recorder.render_pass(&desc, |pass| painter.paint(pass, *always, 1))?;
         Ok(())
@@ -158,7 +160,8 @@ pub(crate) fn depth_bias<B: Backend>(device: &mut Device<B>) -> Answer {
         let pipeline = painter.colorless(device, &Raster { depth_stencil, ..Default::default() })?;
         perform(device, |recorder| {
             let depth_stencil = attachment(*depth.view, AspectOps::clear(0.0));
-            let desc = RenderPassDesc { label: "bias", colors: &[], depth_stencil, uses: &[] };
+            let desc =
+                RenderPassDesc { label: "bias", colors: &[], depth_stencil, uses: &[], ..Default::default() };
             recorder.render_pass(&desc, |pass| painter.paint(pass, *pipeline, paint))?;
             Ok(())
         })?;
@@ -195,7 +198,13 @@ pub(crate) fn depth_from_the_fragment_shader<B: Backend>(device: &mut Device<B>)
         program.raster(device, names[0], Some(names[1]), &Raster { depth_stencil, ..Default::default() })?;
     perform(device, |recorder| {
         let depth_stencil = attachment(*depth.view, AspectOps::clear(0.0));
-        let desc = RenderPassDesc { label: "own depth", colors: &[], depth_stencil, uses: &[] };
+        let desc = RenderPassDesc {
+            label: "own depth",
+            colors: &[],
+            depth_stencil,
+            uses: &[],
+            ..Default::default()
+        };
         recorder.render_pass(&desc, |pass| pass.fullscreen(*pipeline))?;
         Ok(())
     })?;
@@ -221,7 +230,13 @@ impl Sampling {
         let write = painter.colorless(device, &Raster { depth_stencil: write, ..Default::default() })?;
         perform(device, |recorder| {
             let depth_stencil = attachment(*depth.view, AspectOps::clear(0.75));
-            let desc = RenderPassDesc { label: "write", colors: &[], depth_stencil, uses: &[] };
+            let desc = RenderPassDesc {
+                label: "write",
+                colors: &[],
+                depth_stencil,
+                uses: &[],
+                ..Default::default()
+            };
             recorder.render_pass(&desc, |pass| painter.paint(pass, *write, 0))?;
             Ok(())
         })?;
@@ -311,7 +326,8 @@ pub(crate) fn c063_depth_is_sampled_while_stencil_is_written<B: Backend>(device:
             depth: Some(AspectOps::clear(0.75)),
             stencil: Some(AspectOps::clear(0)),
         });
-        let desc = RenderPassDesc { label: "clear", colors: &[], depth_stencil, uses: &[] };
+        let desc =
+            RenderPassDesc { label: "clear", colors: &[], depth_stencil, uses: &[], ..Default::default() };
         recorder.render_pass(&desc, |_| {})?;
         let colors = [clear(*canvas.view, BLACK)];
         let depth_stencil = Some(DepthStencilAttachment {
@@ -352,7 +368,8 @@ pub(crate) fn c090_depth_written_after_it_was_sampled<B: Backend>(device: &mut D
             })?;
         }
         let depth_stencil = attachment(*sampling.depth.view, AspectOps::load());
-        let desc = RenderPassDesc { label: "write", colors: &[], depth_stencil, uses: &[] };
+        let desc =
+            RenderPassDesc { label: "write", colors: &[], depth_stencil, uses: &[], ..Default::default() };
         recorder.render_pass(&desc, |pass| painter.paint(pass, *write, 0))?;
         Ok(())
     })?;

@@ -57,7 +57,13 @@ fn drawn<B: Backend>(device: &mut Device<B>, format: T, usage: TextureUsages) ->
             depth: has_depth.then(|| AspectOps::clear(0.75)),
             stencil: has_stencil.then(|| AspectOps::clear(3)),
         });
-        let desc = RenderPassDesc { label: "depth-stencil", colors: &[], depth_stencil, uses: &[] };
+        let desc = RenderPassDesc {
+            label: "depth-stencil",
+            colors: &[],
+            depth_stencil,
+            uses: &[],
+            ..Default::default()
+        };
         recorder.render_pass(&desc, |pass| {
             pass.set_stencil_reference(7);
             painter.paint(pass, *pipeline, 0);

@@ -109,11 +109,14 @@ pub(crate) fn storage_writes<B: Backend>(device: &mut Device<B>) -> Answer {
         let written = TextureUse::StorageWrite(ShaderStages::COMPUTE);
         let uses = [texture_use(*texture, format, 0..1, 0..1, written)];
         perform(device, |recorder| {
-            recorder.compute_pass(&ComputePassDesc { label: "store", uses: &uses }, |pass| {
-                pass.set_pipeline(*pipeline);
-                pass.set_bind_group(0, *group, &[]);
-                pass.dispatch([1, 1, 1]);
-            })?;
+            recorder.compute_pass(
+                &ComputePassDesc { label: "store", uses: &uses, ..Default::default() },
+                |pass| {
+                    pass.set_pipeline(*pipeline);
+                    pass.set_bind_group(0, *group, &[]);
+                    pass.dispatch([1, 1, 1]);
+                },
+            )?;
             Ok(())
         })?;
         let found = read_mip(device, *texture, 0, TextureAspect::All, [4, 1, 1])?;

@@ -84,5 +84,5 @@ pub(crate) fn load(view: TextureView) -> Option<ColorAttachment> {
 
 /// A pass over color attachments that uses nothing tracked.
 pub(crate) fn one_color<'a>(label: &'a str, colors: &'a [Option<ColorAttachment>]) -> RenderPassDesc<'a> {
-    RenderPassDesc { label, colors, depth_stencil: None, uses: &[] }
+    RenderPassDesc { label, colors, depth_stencil: None, uses: &[], ..Default::default() }
 }

@@ -166,7 +166,7 @@ impl Kernel<'_> {
         uses.extend_from_slice(self.uses);
         fetch(device, |recorder| {
             recorder.compute_pass(
-                &purlin_rhi::ComputePassDesc { label: self.entry, uses: &uses },
+                &purlin_rhi::ComputePassDesc { label: self.entry, uses: &uses, ..Default::default() },
                 |pass| {
                     pass.set_pipeline(*pipeline);
                     pass.set_bind_group(0, *group, &[]);

@@ -179,7 +179,8 @@ fn record_pass<B: Backend>(
         PassKind::Render => {
             let mut colors = ArrayVec::new();
             let depth_stencil = attachments(context, pass, &mut colors);
-            let desc = RenderPassDesc { label, colors: &colors, depth_stencil, uses: &[] };
+            let desc =
+                RenderPassDesc { label, colors: &colors, depth_stencil, uses: &[], ..Default::default() };
             let (groups, bound) = (&context.declared.groups, &context.groups);
             let bind = |pass: &mut RenderPass<'_, B>| {
                 for index in decl.groups.clone() {

@@ -156,6 +156,7 @@ impl World {
                     stencil: None,
                 }),
                 uses: &uses,
+                ..Default::default()
             };
             recorder.render_pass(&desc, |pass| {
                 pass.set_pipeline(**pipeline);

@@ -57,7 +57,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         load: LoadOp::Clear(ClearValue::Float([0.04, 0.04, 0.06, 1.0])),
         store: StoreOp::Store,
     };
-    let pass = RenderPassDesc { label: "triangle", colors: &[Some(target)], depth_stencil: None, uses: &[] };
+    let pass = RenderPassDesc {
+        label: "triangle",
+        colors: &[Some(target)],
+        depth_stencil: None,
+        uses: &[],
+        ..Default::default()
+    };
     recorder.render_pass(&pass, |pass| {
         pass.set_pipeline(*pipeline);
         pass.set_vertex_buffer(0, BufferSlice { buffer: *vertices, offset: 0, size: 60 });

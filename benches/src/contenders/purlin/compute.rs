@@ -1,10 +1,9 @@
 //! `computepass` and `compute_chain`.
 
-use purlin_rhi::plan::{ResourceUse, TextureUse};
-use purlin_rhi::types::{BufferUsages, ShaderStages, TextureFormat, TextureUsages};
-use purlin_rhi::{BindGroupEntry, Buffer, ComputePassDesc, Owned, TextureDesc, kind};
+use purlin_rhi::types::{BufferUsages, TextureFormat, TextureUsages};
+use purlin_rhi::{BindGroup, BindGroupEntry, Buffer, ComputePassDesc, Owned, TextureDesc, kind};
 
-use super::make::{COLOR, Gpu, Image, storage};
+use super::make::{Gpu, Image};
 use crate::case::{Case, FrameTimes, Outcome};
 use crate::data;
 use crate::shaders;
@@ -13,8 +12,9 @@ use crate::workloads::{CHAIN, CHAIN_VALUES, DISPATCH_SAMPLE, DISPATCHES, INDEPEN
 pub struct ComputePass<'g> {
     gpu: &'g mut Gpu,
     pipeline: Owned<kind::ComputePipeline>,
-    groups: Vec<Owned<kind::BindGroup>>,
-    uses: Vec<ResourceUse>,
+    /// Each declares the storage that its dispatch writes.
+    groups: Vec<BindGroup>,
+    _groups: Vec<Owned<kind::BindGroup>>,
     buffers: Vec<Owned<kind::Buffer>>,
     _images: [Vec<Image>; 2],
 }
@@ -33,7 +33,6 @@ impl<'g> ComputePass<'g> {
         let buffers = shuffled(count, 4, |_| gpu.tracked(BufferUsages::STORAGE, &[0; 16]))?;
         let program = gpu.program(&shaders::computepass::SHADER, shaders::computepass::GROUPS, false)?;
         let mut groups = Vec::new();
-        let mut uses = Vec::new();
         for dispatch in 0..DISPATCHES as usize {
             let (a, b) = (dispatch * 2, dispatch * 2 + 1);
             let entries = [
@@ -45,16 +44,12 @@ impl<'g> ComputePass<'g> {
                 BindGroupEntry::buffer(5, *buffers[b]),
             ];
             groups.push(gpu.group(&program, 0, &entries)?);
-            for index in [a, b] {
-                let usage = TextureUse::StorageWrite(ShaderStages::COMPUTE);
-                uses.push(ResourceUse::Texture { texture: *stored[index].texture, range: COLOR, usage });
-                uses.push(storage(*buffers[index], 16, true));
-            }
         }
         let pipeline = gpu.compute(&program, "main")?;
         gpu.device.flush_uploads()?;
         gpu.finish()?;
-        Ok(Self { gpu, pipeline, groups, uses, buffers, _images: [textures, stored] })
+        let handles = groups.iter().map(Owned::handle).collect();
+        Ok(Self { gpu, pipeline, groups: handles, _groups: groups, buffers, _images: [textures, stored] })
     }
 }
 
@@ -70,13 +65,13 @@ fn shuffled<T>(count: u32, seed: u32, mut make: impl FnMut(u32) -> Outcome<T>) -
 
 impl Case for ComputePass<'_> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
-        let desc = ComputePassDesc { label: "dispatches", uses: &self.uses };
+        let desc = ComputePassDesc { label: "dispatches", groups: &self.groups, ..Default::default() };
         let (groups, pipeline) = (&self.groups, *self.pipeline);
         self.gpu.frame(|recorder| {
             recorder.compute_pass(&desc, |pass| {
                 pass.set_pipeline(pipeline);
                 for group in groups {
-                    pass.set_bind_group(0, **group, &[]);
+                    pass.set_bind_group(0, *group, &[]);
                     pass.dispatch([1, 1, 1]);
                 }
             })
@@ -101,7 +96,8 @@ pub struct Steps<'g> {
     gpu: &'g mut Gpu,
     passes: u32,
     pipeline: Owned<kind::ComputePipeline>,
-    groups: Vec<(Owned<kind::BindGroup>, [ResourceUse; 2])>,
+    /// Each declares the buffer that its dispatch reads, and the one that it writes.
+    groups: Vec<Owned<kind::BindGroup>>,
     buffers: Vec<Owned<kind::Buffer>>,
     /// The first buffer of the result, and how many.
     result: (usize, usize),
@@ -136,9 +132,7 @@ impl<'g> Steps<'g> {
         for (source, target) in pairs {
             let (source, target) = (*buffers[*source], *buffers[*target]);
             let entries = [BindGroupEntry::buffer(0, source), BindGroupEntry::buffer(1, target)];
-            let size = u64::from(BYTES);
-            let uses = [storage(source, size, false), storage(target, size, true)];
-            groups.push((gpu.group(&program, 0, &entries)?, uses));
+            groups.push(gpu.group(&program, 0, &entries)?);
         }
         let pipeline = gpu.compute(&program, "step")?;
         Ok(Self { gpu, passes, pipeline, groups, buffers, result })
@@ -149,9 +143,10 @@ impl Case for Steps<'_> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let (groups, pipeline, passes) = (&self.groups, *self.pipeline, self.passes);
         self.gpu.frame(|recorder| {
-            for (_, (group, uses)) in (0..passes).zip(groups.iter().cycle()) {
+            for (_, group) in (0..passes).zip(groups.iter().cycle()) {
                 let group = **group;
-                recorder.compute_pass(&ComputePassDesc { label: "step", uses }, |pass| {
+                let desc = ComputePassDesc { label: "step", groups: &[group], ..Default::default() };
+                recorder.compute_pass(&desc, |pass| {
                     pass.set_pipeline(pipeline);
                     pass.set_bind_group(0, group, &[]);
                     pass.dispatch([1, 1, 1]);

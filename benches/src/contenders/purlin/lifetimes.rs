@@ -66,18 +66,21 @@ impl Case for Groups<'_> {
         let (dynamic, pipeline, out_group, made) =
             (self.dynamic, *self.pipeline, *self.out_group, &self.made);
         self.gpu.frame(|recorder| {
-            recorder.compute_pass(&ComputePassDesc { label: "show", uses: &uses }, |pass| {
-                pass.set_pipeline(pipeline);
-                pass.set_bind_group(1, out_group, &[]);
-                for slice in 0..SLICES {
-                    if dynamic {
-                        pass.set_bind_group(0, *made[0], &[slice * STRIDE]);
-                    } else {
-                        pass.set_bind_group(0, *made[slice as usize], &[]);
+            recorder.compute_pass(
+                &ComputePassDesc { label: "show", uses: &uses, ..Default::default() },
+                |pass| {
+                    pass.set_pipeline(pipeline);
+                    pass.set_bind_group(1, out_group, &[]);
+                    for slice in 0..SLICES {
+                        if dynamic {
+                            pass.set_bind_group(0, *made[0], &[slice * STRIDE]);
+                        } else {
+                            pass.set_bind_group(0, *made[slice as usize], &[]);
+                        }
+                        pass.dispatch([1, 1, 1]);
                     }
-                    pass.dispatch([1, 1, 1]);
-                }
-            })
+                },
+            )
         })?;
         self.made.clear();
         self.gpu.read_buffers(&[*self.out], SLICES * 16)

@@ -60,22 +60,38 @@ impl Case for Overlays<'_> {
         let pipelines = [*self.pipelines[0], *self.pipelines[1], *self.pipelines[2]];
         let groups = [*self.groups[0], *self.groups[1]];
         self.gpu.frame(|recorder| {
-            let scene = RenderPassDesc { label: "scene", colors: &cleared, depth_stencil: None, uses: &[] };
+            let scene = RenderPassDesc {
+                label: "scene",
+                colors: &cleared,
+                depth_stencil: None,
+                uses: &[],
+                ..Default::default()
+            };
             recorder.render_pass(&scene, |pass| {
                 pass.set_pipeline(pipelines[0]);
                 pass.set_bind_group(0, groups[0], &[]);
                 pass.draw(0..6, 0..SCENE_INSTANCES);
             })?;
-            let overlay =
-                RenderPassDesc { label: "overlay", colors: &loaded, depth_stencil: None, uses: &[] };
+            let overlay = RenderPassDesc {
+                label: "overlay",
+                colors: &loaded,
+                depth_stencil: None,
+                uses: &[],
+                ..Default::default()
+            };
             for index in 0..count {
                 recorder.render_pass(&overlay, |pass| {
                     pass.set_pipeline(pipelines[1]);
                     pass.draw(0..6, index..index + 1);
                 })?;
             }
-            let composite =
-                RenderPassDesc { label: "composite", colors: &target, depth_stencil: None, uses: &sampled };
+            let composite = RenderPassDesc {
+                label: "composite",
+                colors: &target,
+                depth_stencil: None,
+                uses: &sampled,
+                ..Default::default()
+            };
             recorder.render_pass(&composite, |pass| {
                 pass.set_pipeline(pipelines[2]);
                 pass.set_bind_group(0, groups[1], &[]);

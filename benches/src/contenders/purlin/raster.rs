@@ -49,7 +49,13 @@ impl<'g> Draws<'g> {
 impl Case for Draws<'_> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let colors = attachment(*self.target.view, true);
-        let desc = RenderPassDesc { label: "draws", colors: &colors, depth_stencil: None, uses: &[] };
+        let desc = RenderPassDesc {
+            label: "draws",
+            colors: &colors,
+            depth_stencil: None,
+            uses: &[],
+            ..Default::default()
+        };
         let (draw_group, materials, pipeline) = (*self.draw, &self.materials, *self.pipeline);
         let switching = self.switching;
         self.gpu.frame(|recorder| {
@@ -158,7 +164,13 @@ impl Case for RenderPass<'_> {
         self.gpu.frame(|recorder| {
             for (index, draws) in draws.chunks(per_pass).enumerate() {
                 let colors = attachment(view, index == 0);
-                let desc = RenderPassDesc { label: "draws", colors: &colors, depth_stencil: None, uses: &[] };
+                let desc = RenderPassDesc {
+                    label: "draws",
+                    colors: &colors,
+                    depth_stencil: None,
+                    uses: &[],
+                    ..Default::default()
+                };
                 recorder.render_pass(&desc, |pass| {
                     pass.set_pipeline(pipeline);
                     for draw in draws {

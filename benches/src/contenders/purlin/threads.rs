@@ -24,7 +24,13 @@ impl Case for Threads<'_> {
         let Self { scene, threads, draws } = self;
         let (threads, draws) = (*threads, *draws);
         let colors = attachment(*scene.target.view, true);
-        let desc = RenderPassDesc { label: "draws", colors: &colors, depth_stencil: None, uses: &[] };
+        let desc = RenderPassDesc {
+            label: "draws",
+            colors: &colors,
+            depth_stencil: None,
+            uses: &[],
+            ..Default::default()
+        };
         let (draw_group, materials, pipeline) = (*scene.draw, &scene.materials, *scene.pipeline);
         scene.gpu.frame(|recorder| {
             recorder.render_pass_parallel(&desc, threads, |section, pass| {

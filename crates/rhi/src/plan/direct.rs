@@ -1,30 +1,44 @@
-//! The usual direct pass, in one step a use: whole resources, each in one state and used once.
+//! The usual direct pass, in one step a use: whole resources, each in one state and used in one way.
 //!
 //! There is nothing to look ahead to and nothing to compare, so a use is admitted, ordered and traced at once. What is
 //! not of this kind, errors included, is given up here and planned by [`super::planner`], whose rules these are.
 
-use super::access::{Effect, Layout, ResourceUse, Scope, Stages};
-use super::barrier::TextureBarrier;
+use super::access::{Access, Effect, Layout, ResourceUse, Scope, Stages};
+use super::barrier::{MemoryBarrier, TextureBarrier};
 use super::batches::Plan;
 use super::extent::Resource;
+use super::leases::Owner;
 use super::ledger::Ledger;
 use super::pairs::Pairs;
-use super::passes::Pass;
+use super::passes::{DeclaredGroups, GroupUses, Pass};
 use super::runs::State;
+use crate::handle::BindGroup;
 
-/// Plans the pass and appends its batch; whether it is of the usual kind. If not, the call must be taken back.
-pub(super) fn plan_pass(ledger: &mut Ledger, pass: &Pass<'_>, plan: &mut Plan) -> bool {
+/// Plans the pass and appends its batch; whether it is of the usual kind. If not, the call must be taken back. Groups
+/// may begin to lease their resources if `lease`.
+pub(super) fn plan_pass<G: GroupUses>(
+    ledger: &mut Ledger,
+    pass: &Pass<'_>,
+    groups: &DeclaredGroups<'_, G>,
+    plan: &mut Plan,
+    lease: bool,
+) -> bool {
     for usage in pass.uses {
-        if !plan_use(ledger, usage, plan) {
+        if !plan_use(ledger, usage, Owner::NONE, plan, &mut Rest::default()) {
             return false;
+        }
+    }
+    for group in groups.groups {
+        match ledger.leases.use_group(*group, ledger.next) {
+            Some(None) => {}
+            Some(Some(MemoryBarrier { src, dst })) => plan.push_memory(src, dst),
+            None if !plan_group(ledger, *group, groups.of, plan, lease) => return false,
+            None => {}
         }
     }
     for (texture, range) in pass.discards {
         let resource = Resource::Texture(texture.slot());
-        if ledger.touch(resource).is_none() {
-            return false;
-        }
-        let record = ledger.at(resource);
+        let Some((record, _)) = ledger.touch_by(resource, Owner::NONE) else { return false };
         let whole = record.extent().is_whole_texture(range);
         let Some(state) = record.runs.single_mut().filter(|_| whole) else { return false };
         state.defined = false;
@@ -34,42 +48,107 @@ pub(super) fn plan_pass(ledger: &mut Ledger, pass: &Pass<'_>, plan: &mut Plan) -
     true
 }
 
-#[inline]
-fn plan_use(ledger: &mut Ledger, usage: &ResourceUse, plan: &mut Plan) -> bool {
-    match *usage {
-        ResourceUse::Buffer { buffer, offset, size, usage } => {
-            let Some(record) = ledger.touch_once(Resource::Buffer(buffer.slot())) else { return false };
-            let whole = offset == 0 && size == record.runs.cells() && size > 0;
-            let Some(state) = record.runs.single_mut().filter(|_| whole) else { return false };
-            let (scope, effect) = (usage.scope(), usage.effect());
-            if !state.defined && reads(effect) {
-                return false;
-            }
-            match order(state, scope, effect, Layout::Undefined) {
-                None => {}
-                Some(Need { src, dst, .. }) => plan.push_memory(src, dst),
-            }
-            record.revision += u64::from(effect.writes());
+/// Plans the uses of a group, and notices when it has come to rest.
+fn plan_group<G: GroupUses>(
+    ledger: &mut Ledger,
+    group: BindGroup,
+    of: &G,
+    plan: &mut Plan,
+    lease: bool,
+) -> bool {
+    let owner = Owner::group(group);
+    let mut rest = Rest { restless: !lease, barrier: None };
+    for usage in of.uses(group) {
+        if !plan_use(ledger, &usage, owner, plan, &mut rest) {
+            return false;
         }
-        ResourceUse::Texture { texture, range, usage } => {
-            let Some(record) = ledger.touch_once(Resource::Texture(texture.slot())) else { return false };
-            let whole = record.extent().is_whole_texture(&range);
-            let Some(state) = record.runs.single_mut().filter(|_| whole) else { return false };
-            let (scope, effect, new) = (usage.scope(), usage.effect(), usage.layout(range.aspects));
-            if !state.defined && reads(effect) {
-                return false;
+    }
+    if !rest.restless {
+        let changes = |usage: ResourceUse| (Resource::of(&usage), usage.effect().writes());
+        ledger.begin_lease(group, rest.barrier, of.uses(group).map(changes));
+    }
+    true
+}
+
+/// What the uses of an owner came to so far.
+#[derive(Default)]
+struct Rest {
+    /// Whether someone else used one of the resources last, a state has changed, or one barrier is not enough.
+    restless: bool,
+    barrier: Option<MemoryBarrier>,
+}
+
+/// Plans a use; whether it is of the usual kind.
+fn plan_use(
+    ledger: &mut Ledger,
+    usage: &ResourceUse,
+    owner: Owner,
+    plan: &mut Plan,
+    rest: &mut Rest,
+) -> bool {
+    let resource = Resource::of(usage);
+    let Some((record, last)) = ledger.touch_by(resource, owner) else { return false };
+    let (whole, layout) = match usage {
+        ResourceUse::Buffer { offset, size, .. } => {
+            (*offset == 0 && *size == record.runs.cells() && *size > 0, Layout::Undefined)
+        }
+        ResourceUse::Texture { range, usage, .. } => {
+            (record.extent().is_whole_texture(range), usage.layout(range.aspects))
+        }
+    };
+    let Some(state) = record.runs.single_mut() else { return false };
+    let (scope, effect) = (usage.scope(), usage.effect());
+    if !whole || !state.defined && reads(effect) || effect.writes() && scope.stages.is_empty() {
+        return false;
+    }
+    let Some(last) = last else {
+        rest.restless = true;
+        let repeats = repeats(state, scope, effect, layout);
+        record.revision += u64::from(effect.writes());
+        return repeats;
+    };
+    let before = *state;
+    let need = order(state, scope, effect, layout);
+    rest.restless |= last != owner || *state != before;
+    record.revision += u64::from(effect.writes());
+    match need {
+        None => {}
+        Some(Need { src, dst, old: None }) => {
+            plan.push_memory(src, dst);
+            let barrier = MemoryBarrier { src, dst };
+            rest.restless |= *rest.barrier.get_or_insert(barrier) != barrier;
+        }
+        Some(Need { src, dst, old: Some(old) }) => {
+            if let ResourceUse::Texture { texture, range, .. } = usage {
+                let (texture, range) = (texture.slot(), *range);
+                plan.push_texture(TextureBarrier { texture, range, src, dst, old, new: layout });
             }
-            match order(state, scope, effect, new) {
-                None => {}
-                Some(Need { src, dst, old: None }) => plan.push_memory(src, dst),
-                Some(Need { src, dst, old: Some(old) }) => {
-                    plan.push_texture(TextureBarrier { texture: texture.slot(), range, src, dst, old, new });
-                }
-            }
-            record.revision += u64::from(effect.writes());
         }
     }
     true
+}
+
+/// Whether another use of the resource in the same pass asks for nothing that the first has not brought about: it
+/// reads where the first read, or writes storage as the first did. Readers are noted.
+#[inline]
+fn repeats(state: &mut State, scope: Scope, effect: Effect, layout: Layout) -> bool {
+    if layout != state.layout || scope.stages.is_empty() {
+        return false;
+    }
+    match effect {
+        // A write of this pass is visible nowhere yet, so no read passes here after one.
+        Effect::Read if state.write.stages.is_empty() || state.visible.contains(Pairs::of(scope)) => {
+            state.readers |= scope.stages - Stages::HOST;
+            true
+        }
+        // Neither is a use before this pass mistaken for one in it: the first has left its own trace.
+        Effect::Write if scope.access.contains(Access::STORAGE_WRITE) => {
+            state.readers.is_empty()
+                && state.visible == Pairs::NONE
+                && state.write == Scope::new(scope.stages, scope.access.writes())
+        }
+        _ => false,
+    }
 }
 
 #[inline]

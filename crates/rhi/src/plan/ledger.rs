@@ -14,6 +14,7 @@
 
 use super::access::{Aspects, Layout, Scope, Stages, TextureRange};
 use super::extent::{Extent, Part, Resource};
+use super::leases::{Leases, Owner};
 use super::pairs::Pairs;
 use super::runs::{Run, Runs, State, covering};
 use super::undo::Undo;
@@ -47,6 +48,7 @@ pub struct Ledger {
     /// The ordinal of the submission to come. Greater than that of every commit.
     pub(super) next: u64,
     pub(super) undo: Undo,
+    pub(super) leases: Leases,
 }
 
 /// One slot, in one cache line: a frame may touch thousands, in no order.
@@ -55,15 +57,25 @@ pub struct Ledger {
 pub(super) struct Record {
     /// The states.
     pub runs: Runs,
-    /// The last submission that used the resource; the one to come for a resource that was planned with.
+    /// The last submission that used the resource; the one to come for a resource that was planned with. A lease
+    /// may know of a later one.
     pub stamp: u64,
-    /// How many uses changed contents.
+    /// How many uses changed contents, but for those of a lease.
     pub revision: u64,
     shape: Shape,
     /// Tells the slot's occupants apart.
     pub birth: u32,
     /// The newest entry in what can be taken back, if planned with.
     pub touched: u32,
+    /// Who used the resource last. Only a lease is certain: the rest is a guess at who may come to lease it.
+    pub owner: Owner,
+}
+
+/// A record and what changes with it.
+pub(super) struct Parts<'l> {
+    pub record: &'l mut Record,
+    pub undo: &'l mut Undo,
+    pub leases: &'l mut Leases,
 }
 
 const _: () = assert!(size_of::<Record>() == 64);
@@ -110,7 +122,14 @@ impl Record {
 
 impl Default for Ledger {
     fn default() -> Self {
-        Self { buffers: Vec::new(), textures: Vec::new(), births: 0, next: 1, undo: Undo::default() }
+        Self {
+            buffers: Vec::new(),
+            textures: Vec::new(),
+            births: 0,
+            next: 1,
+            undo: Undo::default(),
+            leases: Leases::default(),
+        }
     }
 }
 
@@ -183,13 +202,16 @@ impl Ledger {
     /// The layout of one subresource; `aspect` is a single one.
     pub fn texture_layout(&self, slot: u32, aspect: Aspects, mip: u32, layer: u32) -> Option<Layout> {
         let range = TextureRange { aspects: aspect, base_mip: mip, mips: 1, base_layer: layer, layers: 1 };
-        let record = self.record(Resource::Texture(slot))?;
+        let resource = Resource::Texture(slot);
+        let record = self.record(resource)?;
         let part = Part::Subresources(range);
         if !record.extent().contains(&part) || aspect.bits().count_ones() != 1 {
             return None;
         }
         let (start, end) = record.extent().intervals(part).next()?;
-        self.committed(record, |runs, _, _| covering(runs, start, end).first().map(|run| run.state.layout))
+        self.committed(resource, record, |runs, _, _| {
+            covering(runs, start, end).first().map(|run| run.state.layout)
+        })
     }
 
     /// How many uses of committed plans changed the buffer's contents.
@@ -213,8 +235,9 @@ impl Ledger {
     }
 
     fn history(&self, resource: Resource) -> (u64, u64) {
-        self.record(resource)
-            .map_or((0, 0), |record| self.committed(record, |_, ordinal, revision| (ordinal, revision)))
+        self.record(resource).map_or((0, 0), |record| {
+            self.committed(resource, record, |_, ordinal, revision| (ordinal, revision))
+        })
     }
 
     /// The occupied record of the resource.
@@ -229,17 +252,25 @@ impl Ledger {
     /// The occupied record of the resource, to change it.
     #[inline]
     pub(super) fn record_mut(&mut self, resource: Resource) -> Option<&mut Record> {
-        Some(self.record_and_undo(resource)?.0)
+        self.parts(resource).map(|parts| parts.record)
     }
 
-    /// The occupied record of the resource, with what it was.
+    /// The occupied record of the resource, and what changes with it.
     #[inline]
-    pub(super) fn record_and_undo(&mut self, resource: Resource) -> Option<(&mut Record, &mut Undo)> {
+    pub(super) fn parts(&mut self, resource: Resource) -> Option<Parts<'_>> {
         let record = match resource {
             Resource::Buffer(slot) => self.buffers.get_mut(slot as usize),
             Resource::Texture(slot) => self.textures.get_mut(slot as usize),
         }?;
-        if record.is_occupied() { Some((record, &mut self.undo)) } else { None }
+        let (undo, leases) = (&mut self.undo, &mut self.leases);
+        if record.is_occupied() { Some(Parts { record, undo, leases }) } else { None }
+    }
+
+    /// Ends the lease of the resource, whatever happens to it next.
+    fn end_lease_of(&mut self, resource: Resource) {
+        if let Some(lease) = self.record(resource).and_then(|record| record.owner.lease()) {
+            self.end_lease(lease);
+        }
     }
 
     /// The record of a resource that was touched.
@@ -252,6 +283,7 @@ impl Ledger {
     }
 
     fn add(&mut self, resource: Resource, extent: Extent, state: State) {
+        self.end_lease_of(resource);
         let (table, slot) = match resource {
             Resource::Buffer(slot) => (&mut self.buffers, slot as usize),
             Resource::Texture(slot) => (&mut self.textures, slot as usize),
@@ -266,9 +298,11 @@ impl Ledger {
         record.birth = self.births;
         record.revision = 0;
         record.stamp = 0;
+        record.owner = Owner::NONE;
     }
 
     fn remove(&mut self, resource: Resource) {
+        self.end_lease_of(resource);
         if let Some(record) = self.record_mut(resource) {
             record.shape = Shape::EMPTY;
         }
@@ -280,6 +314,8 @@ impl Ledger {
         if !extent.contains(&part) {
             return false;
         }
+        self.end_lease_of(resource);
+        let record = self.at(resource);
         for (start, end) in extent.intervals(part) {
             let range = record.runs.isolate(start, end);
             for run in &mut record.runs.all_mut()[range] {
@@ -298,7 +334,7 @@ impl Ledger {
                 let mut intervals = extent.intervals(part);
                 intervals.all(|(start, end)| covering(runs, start, end).iter().all(|run| run.state.defined))
             };
-            extent.contains(&part) && self.committed(record, |runs, _, _| defined(runs))
+            extent.contains(&part) && self.committed(resource, record, |runs, _, _| defined(runs))
         })
     }
 }

@@ -11,6 +11,7 @@
 //! | `pairs` | sets of (stage, access), where unions are exact |
 //! | `extent` | parts of a resource as intervals of cells |
 //! | `runs` | the state of every cell, as runs |
+//! | `leases` | groups at rest, planned by a look |
 //! | `ledger` | all resources of a device |
 //! | `undo` | what planning changed, until it is committed |
 //! | `passes` | the input |
@@ -26,6 +27,7 @@ mod batches;
 mod direct;
 mod extent;
 mod fine;
+mod leases;
 mod ledger;
 mod memo;
 mod pairs;
@@ -45,5 +47,6 @@ pub use barrier::{BarrierBatch, MemoryBarrier, TextureBarrier};
 pub use batches::{BarrierIndex, Hazard, Plan, PlanCounts, Previous, Reason};
 pub use extent::{Part, Resource};
 pub use ledger::{Ledger, TextureState};
+pub(crate) use passes::{DeclaredGroups, GroupUses};
 pub use passes::{Pass, PassList};
 pub use planner::{HazardMode, Item, PlanError, Planner};

@@ -5,7 +5,7 @@
 
 use super::access::{ResourceUse, TextureRange};
 use super::extent::Resource;
-use crate::handle::Texture;
+use crate::handle::{BindGroup, Texture};
 
 /// A list of passes.
 ///
@@ -43,6 +43,19 @@ pub struct Pass<'a> {
     pub discards: &'a [(Texture, TextureRange)],
     /// Memory that changes hands before it: from the first resource to the second.
     pub aliases: &'a [(Resource, Resource)],
+}
+
+/// Answers what bind groups use, in the order of their bindings.
+pub(crate) trait GroupUses {
+    /// The uses of a live group.
+    fn uses(&self, group: BindGroup) -> impl Iterator<Item = ResourceUse>;
+}
+
+/// The groups that a pass declares.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DeclaredGroups<'a, G> {
+    pub groups: &'a [BindGroup],
+    pub of: &'a G,
 }
 
 impl PassList {
@@ -124,10 +137,11 @@ impl PassList {
         self.ends.partition_point(|end| end.uses <= usage)
     }
 
-    /// Becomes a list of this pass alone.
-    pub(super) fn set(&mut self, pass: &Pass<'_>) {
+    /// Becomes a list of this pass alone, with the uses of its groups last.
+    pub(super) fn set<G: GroupUses>(&mut self, pass: &Pass<'_>, groups: &DeclaredGroups<'_, G>) {
         self.begin();
         self.uses.extend_from_slice(pass.uses);
+        self.uses.extend(groups.groups.iter().flat_map(|group| groups.of.uses(*group)));
         self.discards.extend_from_slice(pass.discards);
         self.aliases.extend_from_slice(pass.aliases);
         self.end_pass();

@@ -31,10 +31,10 @@ use super::extent::{Part, Resource};
 use super::ledger::{Ledger, Record};
 use super::memo::{self, Memos};
 use super::pairs::Pairs;
-use super::passes::{Pass, PassList};
+use super::passes::{DeclaredGroups, GroupUses, Pass, PassList};
 use super::runs::{Mark, State};
 use super::undo::{NONE, Touched};
-use super::{direct, fine, whole};
+use super::{batches, direct, fine, whole};
 use crate::plan::Access;
 
 /// How precisely dependencies are found. Layouts, definedness and conflicts are always exact.
@@ -176,30 +176,45 @@ impl Planner {
         self.plan_list(ledger, passes, plan, remember)
     }
 
-    /// The same for one pass that is planned by itself.
+    /// The same for one pass that is planned by itself. Its groups' uses count after its own.
     ///
     /// # Errors
-    /// As [`plan`](Self::plan), with the pass's index zero.
-    pub fn plan_pass(
+    /// As [`plan`](Self::plan), about [`failed_pass`](Self::failed_pass), with the index zero.
+    pub(crate) fn plan_pass<G: GroupUses>(
         &mut self,
         ledger: &mut Ledger,
         pass: &Pass<'_>,
+        groups: &DeclaredGroups<'_, G>,
         plan: &mut Plan,
     ) -> Result<(), PlanError> {
         if self.mode == HazardMode::Fine && !plan.wants_reasons() && pass.aliases.is_empty() {
             let mark = plan.mark();
-            ledger.begin_call();
-            if direct::plan_pass(ledger, pass, plan) {
-                return Ok(());
+            let mut lease = true;
+            loop {
+                ledger.begin_call();
+                let usual = direct::plan_pass(ledger, pass, groups, plan, lease);
+                if usual && !ledger.leases.has_met() {
+                    return Ok(());
+                }
+                ledger.roll_back();
+                plan.truncate(mark);
+                ledger.end_met_leases();
+                if !usual {
+                    break;
+                }
+                lease = false;
             }
-            ledger.roll_back();
-            plan.truncate(mark);
         }
         let mut list = std::mem::take(&mut self.single);
-        list.set(pass);
+        list.set(pass, groups);
         let result = self.plan_list(ledger, &list, plan, false);
         self.single = list;
         result
+    }
+
+    /// The pass that [`plan_pass`](Self::plan_pass) failed to plan, with the uses of its groups.
+    pub(crate) fn failed_pass(&self) -> Pass<'_> {
+        self.single.pass(0)
     }
 
     fn plan_list(
@@ -210,23 +225,42 @@ impl Planner {
         remember: bool,
     ) -> Result<(), PlanError> {
         let mark = plan.mark();
-        ledger.begin_call();
+        loop {
+            ledger.begin_call();
+            let result = self.try_plan(ledger, passes, plan, mark, remember);
+            if result.is_err() || ledger.leases.has_met() {
+                ledger.roll_back();
+                plan.truncate(mark);
+            }
+            // What the call came across must be ended before it counts.
+            if !ledger.leases.has_met() {
+                return result;
+            }
+            ledger.end_met_leases();
+        }
+    }
+
+    fn try_plan(
+        &mut self,
+        ledger: &mut Ledger,
+        passes: &PassList,
+        plan: &mut Plan,
+        mark: batches::Mark,
+        remember: bool,
+    ) -> Result<(), PlanError> {
         if remember && self.memos.apply(ledger, passes, plan) {
             return Ok(());
         }
-        let mut result = self.resolve(ledger, passes);
-        if result.is_ok() {
-            if remember {
-                self.memos.begin(ledger, passes);
-            }
-            result = self.walk(ledger, passes, plan);
-            if remember {
-                self.memos.end(ledger, plan, mark, result.is_ok());
-            }
+        self.resolve(ledger, passes)?;
+        if ledger.leases.has_met() {
+            return Ok(());
         }
-        if result.is_err() {
-            ledger.roll_back();
-            plan.truncate(mark);
+        if remember {
+            self.memos.begin(ledger, passes);
+        }
+        let result = self.walk(ledger, passes, plan);
+        if remember {
+            self.memos.end(ledger, plan, mark, result.is_ok());
         }
         result
     }

@@ -8,7 +8,8 @@
 //! last commit.
 
 use super::extent::Resource;
-use super::ledger::{Ledger, Record};
+use super::leases::Owner;
+use super::ledger::{Ledger, Parts, Record};
 use super::runs::{Mark, Run, State};
 
 /// No index.
@@ -104,46 +105,60 @@ impl Ledger {
     #[inline]
     pub(super) fn begin_call(&mut self) {
         self.undo.call = self.undo.touched.len() as u32;
+        self.leases.begin_call();
     }
 
     /// The call's entry of a resource; `None` if there is no such resource.
     #[inline]
     pub(super) fn touch(&mut self, resource: Resource) -> Option<u32> {
-        let next = self.next;
-        let (record, undo) = self.record_and_undo(resource)?;
-        let touched = record.stamp == next;
-        if touched && record.touched >= undo.call {
-            return Some(record.touched);
+        let (record, last) = self.touch_by(resource, Owner::NONE)?;
+        if last.is_some() {
+            record.runs.clear_marks();
         }
-        let index = undo.push(resource, record, if touched { record.touched } else { NONE });
-        record.touched = index;
-        record.stamp = next;
-        record.runs.clear_marks();
-        Some(index)
+        Some(record.touched)
     }
 
-    /// The record of a resource that the call has not touched yet, touched.
+    /// The record of a resource, touched by this owner; and who used it last, if the call had not touched it before.
     #[inline]
-    pub(super) fn touch_once(&mut self, resource: Resource) -> Option<&mut Record> {
+    pub(super) fn touch_by(
+        &mut self,
+        resource: Resource,
+        owner: Owner,
+    ) -> Option<(&mut Record, Option<Owner>)> {
         let next = self.next;
-        let (record, undo) = self.record_and_undo(resource)?;
+        let Parts { record, undo, leases } = self.parts(resource)?;
+        let last = record.owner;
+        match last.lease() {
+            Some(lease) => leases.meet(lease),
+            None => record.owner = owner,
+        }
         let touched = record.stamp == next;
         if touched && record.touched >= undo.call {
-            return None;
+            return Some((record, None));
         }
         record.touched = undo.push(resource, record, if touched { record.touched } else { NONE });
         record.stamp = next;
-        record.runs.clear_marks();
-        Some(record)
+        Some((record, Some(last)))
+    }
+
+    /// Saves a record that was used in the coming submission, while no call is under way.
+    pub(super) fn touch_between_calls(&mut self, resource: Resource) {
+        let next = self.next;
+        let Some(Parts { record, undo, .. }) = self.parts(resource) else { return };
+        let earlier = if record.stamp == next { record.touched } else { NONE };
+        record.touched = undo.push(resource, record, earlier);
+        record.stamp = next;
     }
 
     /// Takes back the call.
     pub(super) fn roll_back(&mut self) {
+        self.take_back_leases(false);
         self.take_back(self.undo.call as usize);
     }
 
     /// Takes back everything since the last commit.
     pub(super) fn take_back_all(&mut self) {
+        self.take_back_leases(true);
         self.undo.call = 0;
         self.take_back(0);
     }
@@ -177,6 +192,7 @@ impl Ledger {
     /// Makes everything planned count, as done by the submission with this ordinal.
     pub(super) fn keep(&mut self, ordinal: u64) {
         let next = self.next;
+        self.leases.keep(ordinal, next);
         if ordinal == next {
             self.next += 1;
         } else {
@@ -198,10 +214,16 @@ impl Ledger {
         self.undo.call = 0;
     }
 
-    /// The runs, stamp and revision of a record as of the last commit.
-    pub(super) fn committed<T>(&self, record: &Record, look: impl FnOnce(&[Run], u64, u64) -> T) -> T {
+    /// The runs of a record as of the last commit, the last submission that used it, and how often it changed.
+    pub(super) fn committed<T>(
+        &self,
+        resource: Resource,
+        record: &Record,
+        look: impl FnOnce(&[Run], u64, u64) -> T,
+    ) -> T {
+        let (stamp, changes) = self.leases.committed(resource, record.owner, self.next);
         if record.stamp != self.next {
-            return look(record.runs.all(), record.stamp, record.revision);
+            return look(record.runs.all(), record.stamp.max(stamp), record.revision + changes);
         }
         let mut entry = &self.undo.touched[record.touched as usize];
         while entry.earlier != NONE {

@@ -8,7 +8,7 @@ use crate::backend::{
 };
 use crate::caps::Capabilities;
 use crate::error::{Result, invalid, state, unsupported};
-use crate::handle::TextureView;
+use crate::handle::{BindGroup, TextureView};
 use crate::plan::{Aspects, PassList, ResourceUse, TextureRange, TextureUse};
 use crate::registry::{Registry, TextureViewRecord};
 use crate::types::{ShaderStages, TextureFormat, TextureSampleType, TextureUsages};
@@ -61,7 +61,7 @@ pub struct DepthStencilAttachment {
 }
 
 /// Describes a raster pass.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct RenderPassDesc<'a> {
     /// The name in errors, reports and captures.
     pub label: &'a str,
@@ -69,8 +69,11 @@ pub struct RenderPassDesc<'a> {
     pub colors: &'a [Option<ColorAttachment>],
     /// The depth-stencil attachment.
     pub depth_stencil: Option<DepthStencilAttachment>,
-    /// Every other use of a tracked resource in the pass. Attachments are declared by being attached.
+    /// Every other use of a tracked resource in the pass, unless it is of a group in `groups`. Attachments are declared
+    /// by being attached.
     pub uses: &'a [ResourceUse],
+    /// Groups that declare what they bind; see [`ComputePassDesc::groups`](crate::ComputePassDesc::groups).
+    pub groups: &'a [BindGroup],
 }
 
 fn color_use(load: &NativeLoad<ClearValue>) -> TextureUse {

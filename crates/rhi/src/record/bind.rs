@@ -7,6 +7,7 @@ use crate::backend::{
 use crate::error::{Error, Result, invalid, state, unsupported};
 use crate::handle::BindGroup;
 use crate::plan::ResourceUse;
+use crate::record::declared::Declared;
 use crate::registry::{BindGroupRecord, PipelineInterface, Registry};
 use crate::types::IndexFormat;
 
@@ -14,9 +15,7 @@ use crate::types::IndexFormat;
 #[derive(Debug)]
 pub(super) struct Bindings<'p> {
     pub registry: &'p Registry,
-    pub declared: &'p [ResourceUse],
-    /// Where the last declaration was found.
-    declared_near: usize,
+    pub declared: Declared<'p>,
     pub label: &'p str,
     /// Kept from pass to pass: a kilobyte that is neither built nor moved. What says whether a part of it counts, such
     /// as `groups` here, starts afresh.
@@ -60,7 +59,7 @@ impl<'p> Bindings<'p> {
     pub(super) fn new(
         registry: &'p Registry,
         state: &'p mut BindState,
-        declared: &'p [ResourceUse],
+        declared: Declared<'p>,
         label: &'p str,
     ) -> Self {
         state.layout = NO_LAYOUT;
@@ -72,7 +71,6 @@ impl<'p> Bindings<'p> {
         Self {
             registry,
             declared,
-            declared_near: 0,
             label,
             state,
             dirty: Dirty::empty(),
@@ -163,7 +161,7 @@ impl<'p> Bindings<'p> {
                 return Err(self.bad_offset(*offset, dynamic, &record.label));
             }
         }
-        if !record.tracked.is_empty() {
+        if !record.tracked.is_empty() && !self.declared.has_group(group) {
             self.check_tracked(record, offsets)?;
         }
         if !record.unwritten.is_empty() {
@@ -206,16 +204,19 @@ impl<'p> Bindings<'p> {
         invalid(what, "offsets", expected, found)
     }
 
-    /// Every tracked resource of a group must be among the pass's declared uses.
+    /// Every tracked resource of a group that is not declared itself must be among the pass's declared uses.
     fn check_tracked(&mut self, record: &BindGroupRecord, offsets: &[u32]) -> Result<()> {
         for tracked in &record.tracked {
             let mut wanted = tracked.usage;
             if let (Some(index), ResourceUse::Buffer { offset, .. }) = (tracked.dynamic, &mut wanted) {
                 *offset += u64::from(offsets[usize::from(index)]);
             }
-            if !super::declared::is_declared_near(self.declared, &wanted, &mut self.declared_near) {
+            if !self.declared.covers_near(&wanted) {
                 let what = self.what(&format!("set_bind_group of \"{}\"", record.label));
-                let expected = format!("binding {} declared by the pass as {wanted:?}", tracked.binding);
+                let expected = format!(
+                    "the group among the pass's groups, or binding {} declared by the pass as {wanted:?}",
+                    tracked.binding
+                );
                 return Err(invalid(what, "uses", expected, "no such declaration"));
             }
         }

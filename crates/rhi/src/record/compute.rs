@@ -6,6 +6,7 @@ use crate::handle::{BindGroup, ComputePipeline};
 use crate::plan::{Access, BarrierBatch, BufferUse, MemoryBarrier, ResourceUse, Scope, Stages};
 use crate::record::PassEnd;
 use crate::record::bind::Bindings;
+use crate::record::declared::Declared;
 use crate::registry::{ComputePipelineRecord, Registry};
 use crate::types::BufferUsages;
 
@@ -25,7 +26,7 @@ impl<'p, B: Backend> ComputePass<'p, B> {
         backend: &'p B,
         encoder: &'p mut B::Encoder,
         state: &'p mut BindState,
-        declared: &'p [ResourceUse],
+        declared: Declared<'p>,
         label: &'p str,
     ) -> Self {
         Self {
@@ -190,7 +191,7 @@ pub(super) fn tracked_buffer(
     // Nothing is read of an empty range, so there is nothing to order.
     if record.contents == crate::desc::Contents::Tracked
         && !super::declared::is_empty_use(&usage)
-        && !super::declared::is_declared(bindings.declared, &usage)
+        && !bindings.declared.covers(&usage)
     {
         let expected = format!("\"{}\" declared by the pass as {usage:?}", record.label);
         return Err(invalid(bindings.what(call), "uses", expected, "no such declaration"));

@@ -1,9 +1,9 @@
 //! Declared uses: checked against the registry, compared with what commands do, and named in the planner's errors.
 
 use crate::error::{Error, Result, invalid, named, state};
-use crate::handle::ResourceKind;
-use crate::plan::{BufferUse, Item, Pass, PassList, PlanError, ResourceUse, Scope, TextureUse};
-use crate::registry::Registry;
+use crate::handle::{BindGroup, ResourceKind};
+use crate::plan::{BufferUse, GroupUses, Item, Pass, PassList, PlanError, ResourceUse, Scope, TextureUse};
+use crate::registry::{BindGroupRecord, Registry, TrackedBinding};
 use crate::types::{BufferUsages, TextureUsages};
 
 /// Checks that a declared use names a live resource with the usage for it.
@@ -101,8 +101,14 @@ pub(crate) fn failed_pass(error: &PlanError) -> usize {
     }
 }
 
-/// Names the pass and the resources of a planner's error.
-pub(crate) fn plan_error(registry: &Registry, pass: &Pass<'_>, error: PlanError, label: &str) -> Error {
+/// Names the pass and the resources of a planner's error. The uses of `groups` are the pass's last.
+pub(crate) fn plan_error(
+    registry: &Registry,
+    pass: &Pass<'_>,
+    groups: &[BindGroup],
+    error: PlanError,
+    label: &str,
+) -> Error {
     let name = |usage: &ResourceUse| match usage {
         ResourceUse::Buffer { buffer, offset, size, usage } => {
             let label = registry.buffers.at(buffer.slot()).map_or("", |record| &record.label);
@@ -127,7 +133,14 @@ pub(crate) fn plan_error(registry: &Registry, pass: &Pass<'_>, error: PlanError,
             )
         }
     };
-    let at = |index: u32| pass.uses.get(index as usize).map_or_else(|| format!("use {index}"), name);
+    let at = |index: u32| {
+        let usage = pass.uses.get(index as usize).map_or_else(|| format!("use {index}"), name);
+        let from_last = pass.uses.len().checked_sub(index as usize + 1);
+        match from_last.and_then(|from_last| group_of(registry, groups, from_last)) {
+            Some(group) => format!("{usage} by {}", named(ResourceKind::BindGroup, &group.label)),
+            None => usage,
+        }
+    };
     let item = |item: Item| match item {
         Item::Use(index) => at(index),
         Item::Discard(index) => match pass.discards.get(index as usize) {
@@ -158,23 +171,98 @@ pub(crate) fn plan_error(registry: &Registry, pass: &Pass<'_>, error: PlanError,
     }
 }
 
-/// Whether a pass declared a use that covers `wanted`.
-pub(crate) fn is_declared(declared: &[ResourceUse], wanted: &ResourceUse) -> bool {
-    declared.iter().any(|have| covers(have, wanted))
+/// The group whose use is this one, counted from the last use of the last group.
+fn group_of<'r>(
+    registry: &'r Registry,
+    groups: &[BindGroup],
+    mut from_last: usize,
+) -> Option<&'r BindGroupRecord> {
+    for record in groups.iter().rev().filter_map(|group| registry.groups.get(*group)) {
+        match from_last.checked_sub(record.tracked.len()) {
+            Some(rest) => from_last = rest,
+            None => return Some(record),
+        }
+    }
+    None
+}
+
+/// What a pass has declared.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Declared<'p> {
+    uses: &'p [ResourceUse],
+    groups: &'p [BindGroup],
+    /// Where the last use and the last group were found.
+    near_use: usize,
+    near_group: usize,
 }
 
 /// How far back of the last find the next search begins: groups and declarations list the same things, but seldom in
 /// quite the same order.
 const SLACK: usize = 8;
 
-/// The same for many questions in a row, where each begins near the answer of the one before: a pass of thousands of
-/// uses would otherwise be searched from its beginning for each.
-pub(super) fn is_declared_near(declared: &[ResourceUse], wanted: &ResourceUse, near: &mut usize) -> bool {
-    let (before, after) = declared.split_at((*near).saturating_sub(SLACK).min(declared.len()));
-    let find = |part: &[ResourceUse]| part.iter().position(|have| covers(have, wanted));
-    let found = find(after).map(|index| index + before.len()).or_else(|| find(before));
+impl<'p> Declared<'p> {
+    #[inline]
+    pub(super) fn new(uses: &'p [ResourceUse], groups: &'p [BindGroup]) -> Self {
+        Self { uses, groups, near_use: 0, near_group: 0 }
+    }
+
+    /// Whether a declared use covers `wanted`.
+    pub(super) fn covers(&self, wanted: &ResourceUse) -> bool {
+        self.uses.iter().any(|have| covers(have, wanted))
+    }
+
+    /// The same for many questions in a row, where each begins near the answer of the one before: a pass of thousands
+    /// of uses would otherwise be searched from its beginning for each.
+    pub(super) fn covers_near(&mut self, wanted: &ResourceUse) -> bool {
+        find_near(self.uses, &mut self.near_use, |have| covers(have, wanted))
+    }
+
+    /// Whether the group is declared, and all that it uses with it.
+    #[inline]
+    pub(super) fn has_group(&mut self, group: BindGroup) -> bool {
+        // Groups are mostly bound in the order of their declaration.
+        if self.groups.get(self.near_group) == Some(&group) {
+            self.near_group += 1;
+            return true;
+        }
+        let found = find_near(self.groups, &mut self.near_group, |have| *have == group);
+        self.near_group += usize::from(found);
+        found
+    }
+}
+
+fn find_near<T>(all: &[T], near: &mut usize, is_it: impl Fn(&T) -> bool) -> bool {
+    let (before, after) = all.split_at((*near).saturating_sub(SLACK).min(all.len()));
+    let found = after.iter().position(&is_it).map(|index| index + before.len());
+    let found = found.or_else(|| before.iter().position(&is_it));
     *near = found.unwrap_or(*near);
     found.is_some()
+}
+
+impl GroupUses for Registry {
+    fn uses(&self, group: BindGroup) -> impl Iterator<Item = ResourceUse> {
+        let record = self.groups.get(group);
+        record.into_iter().flat_map(|record| record.tracked.iter().map(|tracked| reach(record, tracked)))
+    }
+}
+
+/// What a binding can reach, whatever its dynamic offset.
+#[inline]
+fn reach(record: &BindGroupRecord, tracked: &TrackedBinding) -> ResourceUse {
+    let mut usage = tracked.usage;
+    if let (ResourceUse::Buffer { size, .. }, Some(index)) = (&mut usage, tracked.dynamic) {
+        *size += record.dynamic[usize::from(index)].most;
+    }
+    usage
+}
+
+/// Checks that the groups of a pass are alive. What they use is, then, and was checked when they were made.
+#[inline]
+pub(super) fn check_groups(registry: &Registry, groups: &[BindGroup], label: &str) -> Result<()> {
+    match groups.iter().find(|group| !registry.groups.is_live(**group)) {
+        None => Ok(()),
+        Some(group) => Err(registry.groups.problem(*group, format!("pass \"{label}\", groups"))),
+    }
 }
 
 /// Whether one use covers another: the same resource, all of the range, every stage and access, the same layout.

@@ -17,9 +17,11 @@ use crate::backend::{Backend, BindState, Encoder};
 use crate::desc::{BufferSlice, TexelLayout, TexturePlace};
 use crate::device::{Device, SubmissionToken};
 use crate::error::{Error, Result, invalid, named, state};
-use crate::handle::{Buffer, ResourceKind};
-use crate::plan::{BarrierBatch, BufferUse, Pass, PassList, Plan, ResourceUse, TextureUse};
-use crate::record::declared::{check_list, check_use, failed_pass, is_empty_use, plan_error};
+use crate::handle::{BindGroup, Buffer, ResourceKind};
+use crate::plan::{BarrierBatch, BufferUse, DeclaredGroups, Pass, PassList, Plan, ResourceUse, TextureUse};
+use crate::record::declared::{
+    Declared, check_groups, check_list, check_use, failed_pass, is_empty_use, plan_error,
+};
 use crate::services::row_pitch;
 use crate::services::{Footprint, ReadTicket};
 use crate::types::{Extent3d, TextureDimension};
@@ -51,13 +53,16 @@ impl<B: Backend> Default for Scratch<B> {
     }
 }
 
-/// Describes a compute pass.
-#[derive(Debug, Clone, Copy)]
+/// Describes a compute pass. Every use of a tracked resource in the pass is in `uses`, or of a group in `groups`.
+#[derive(Debug, Clone, Copy, Default)]
 pub struct ComputePassDesc<'a> {
     /// The name in errors, reports and captures.
     pub label: &'a str,
-    /// Every use of a tracked resource in the pass.
+    /// Uses of tracked resources, one by one.
     pub uses: &'a [ResourceUse],
+    /// Groups, each of which declares what it binds: a binding with a dynamic offset all that any offset reaches. They
+    /// cost less than their uses, least when a group is declared again and nothing else used its resources since.
+    pub groups: &'a [BindGroup],
 }
 
 /// What a pass came to, made only by ending it: a body that owns its pass cannot lose its mistakes.
@@ -149,7 +154,7 @@ impl<B: Backend> Recorder<'_, B> {
         let planned = check_list(&device.registry, list, &pass_label).and_then(|()| {
             device.planner.plan(&mut device.ledger, list, plan).map_err(|error| {
                 let failed = failed_pass(&error);
-                plan_error(&device.registry, &list.pass(failed), error, &pass_label(failed))
+                plan_error(&device.registry, &list.pass(failed), &[], error, &pass_label(failed))
             })
         });
         self.keep(planned)
@@ -165,22 +170,24 @@ impl<B: Backend> Recorder<'_, B> {
     }
 
     /// Plans one pass, whose uses are in the scratch list unless they are given, and emits its barriers.
-    fn plan_pass(&mut self, uses: Option<&[ResourceUse]>, label: &str) -> Result<()> {
+    fn plan_pass(&mut self, uses: Option<&[ResourceUse]>, groups: &[BindGroup], label: &str) -> Result<()> {
         let Some(encoder) = &mut self.encoder else { return Ok(()) };
-        let device = &mut *self.device;
+        let Device { registry, backend, planner, ledger, scratch, .. } = &mut *self.device;
+        check_groups(registry, groups, label)?;
         let pass = match uses {
             Some(uses) => Pass { first_use: 0, uses, discards: &[], aliases: &[] },
-            None => device.scratch.passes.pass(0),
+            None => scratch.passes.pass(0),
         };
         // A plan grows by a batch for each pass; this one is about one pass.
-        let plan = &mut device.scratch.plan;
+        let plan = &mut scratch.plan;
         plan.clear();
-        if let Err(error) = device.planner.plan_pass(&mut device.ledger, &pass, plan) {
-            return Err(plan_error(&device.registry, &pass, error, label));
+        let declared = DeclaredGroups { groups, of: &*registry };
+        if let Err(error) = planner.plan_pass(ledger, &pass, &declared, plan) {
+            return Err(plan_error(registry, &planner.failed_pass(), groups, error, label));
         }
         let batch = plan.batch(0);
         if !batch.is_empty() {
-            encoder.barriers(&device.backend, batch);
+            encoder.barriers(backend, batch);
         }
         Ok(())
     }
@@ -206,7 +213,7 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl FnOnce(&mut RenderPass<'_, B>),
     ) -> Result<()> {
         let resolved = self.plan_render_pass(desc)?;
-        self.render_pass_body(desc, &resolved, desc.uses, |mut pass| {
+        self.render_pass_body(desc, &resolved, Declared::new(desc.uses, desc.groups), |mut pass| {
             body(&mut pass);
             pass.end()
         })
@@ -222,7 +229,7 @@ impl<B: Backend> Recorder<'_, B> {
             scratch.passes.push_use(*usage);
         }
         scratch.passes.end_pass();
-        self.plan_pass(None, desc.label)?;
+        self.plan_pass(None, desc.groups, desc.label)?;
         Ok(resolved)
     }
 
@@ -232,7 +239,7 @@ impl<B: Backend> Recorder<'_, B> {
     }
 
     /// Records a raster pass whose barriers were planned and emitted before. `declared` are its uses. The body owns the
-    /// pass, so that a layer above can wrap it, and gives it back through [`RenderPass::end`].
+    /// pass, so that a layer above can wrap it, and gives it back through [`RenderPass::end`]. `desc` declares nothing.
     pub fn render_pass_planned(
         &mut self,
         desc: &RenderPassDesc<'_>,
@@ -240,8 +247,9 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl FnOnce(RenderPass<'_, B>) -> PassEnd,
     ) -> Result<()> {
         self.check(desc.label)?;
-        let result =
-            self.resolve(desc).and_then(|resolved| self.render_pass_body(desc, &resolved, declared, body));
+        let result = self
+            .resolve(desc)
+            .and_then(|resolved| self.render_pass_body(desc, &resolved, Declared::new(declared, &[]), body));
         self.keep(result)
     }
 
@@ -249,7 +257,7 @@ impl<B: Backend> Recorder<'_, B> {
         &mut self,
         desc: &RenderPassDesc<'_>,
         resolved: &attachments::ResolvedPass,
-        declared: &[ResourceUse],
+        declared: Declared<'_>,
         body: impl FnOnce(RenderPass<'_, B>) -> PassEnd,
     ) -> Result<()> {
         self.in_render_pass(desc, resolved, false, |device, encoder| {
@@ -303,8 +311,8 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl FnOnce(&mut ComputePass<'_, B>),
     ) -> Result<()> {
         self.check(desc.label)?;
-        let result = self.declare(desc.uses, desc.label).and_then(|()| {
-            self.compute_pass_body(desc.label, desc.uses, |mut pass| {
+        let result = self.declare(desc.uses, desc.groups, desc.label).and_then(|()| {
+            self.compute_pass_body(desc.label, Declared::new(desc.uses, desc.groups), |mut pass| {
                 body(&mut pass);
                 pass.end()
             })
@@ -321,21 +329,21 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl FnOnce(ComputePass<'_, B>) -> PassEnd,
     ) -> Result<()> {
         self.check(label)?;
-        let result = self.compute_pass_body(label, declared, body);
+        let result = self.compute_pass_body(label, Declared::new(declared, &[]), body);
         self.keep(result)
     }
 
-    fn declare(&mut self, uses: &[ResourceUse], label: &str) -> Result<()> {
+    fn declare(&mut self, uses: &[ResourceUse], groups: &[BindGroup], label: &str) -> Result<()> {
         for usage in uses {
             check_use(&self.device.registry, usage, label)?;
         }
-        self.plan_pass(Some(uses), label)
+        self.plan_pass(Some(uses), groups, label)
     }
 
     fn compute_pass_body(
         &mut self,
         label: &str,
-        declared: &[ResourceUse],
+        declared: Declared<'_>,
         body: impl FnOnce(ComputePass<'_, B>) -> PassEnd,
     ) -> Result<()> {
         let device = &mut *self.device;
@@ -459,7 +467,7 @@ impl<B: Backend> Recorder<'_, B> {
         // A copy of nothing writes nothing, so it must not count as a use.
         let planned = if uses.iter().any(is_empty_use) { &[][..] } else { uses };
         let result = self
-            .declare(planned, label)
+            .declare(planned, &[], label)
             .and_then(|()| self.transfer_pass_body(label, uses, body))
             .and_then(|()| self.publish_again(planned));
         self.keep(result)
@@ -472,7 +480,7 @@ impl<B: Backend> Recorder<'_, B> {
             if let ResourceUse::Texture { texture, range, usage: TextureUse::CopySrc } = *usage
                 && let Some(sampled) = crate::services::published(&self.device.registry, texture, range)
             {
-                self.declare(&[sampled], "publish")?;
+                self.declare(&[sampled], &[], "publish")?;
             }
         }
         Ok(())
@@ -485,7 +493,7 @@ impl<B: Backend> Recorder<'_, B> {
     pub fn read_buffer(&mut self, range: BufferSlice) -> Result<ReadTicket> {
         let uses = [transfer::buffer_use(range, BufferUse::CopySrc)];
         self.check("read_buffer")?;
-        let declared = self.declare(&uses, "read_buffer");
+        let declared = self.declare(&uses, &[], "read_buffer");
         self.keep(declared)?;
         self.read_buffer_planned(range)
     }
@@ -501,7 +509,7 @@ impl<B: Backend> Recorder<'_, B> {
         let rows = crate::services::StagedRows::bytes(range.size);
         let (staging, ticket) = self.device.stage_readback(rows, "read_buffer")?;
         let uses = transfer::buffer_copy_uses(range, staging, 0);
-        self.declare(&uses[1..], "read_buffer")?;
+        self.declare(&uses[1..], &[], "read_buffer")?;
         self.transfer_pass_body("read_buffer", &uses, |pass| pass.copy_buffer(range, staging, 0))?;
         self.publish_to_host(staging, range.size)?;
         Ok(ticket)
@@ -516,7 +524,7 @@ impl<B: Backend> Recorder<'_, B> {
         let uses = transfer::texture_read_use(&self.device.registry, place, extent, "read_texture");
         let uses = [self.keep(uses)?];
         let planned = if uses.iter().any(is_empty_use) { &[][..] } else { &uses };
-        let declared = self.declare(planned, "read_texture");
+        let declared = self.declare(planned, &[], "read_texture");
         self.keep(declared)?;
         let ticket = self.read_texture_planned(place, extent)?;
         let published = self.publish_again(planned);
@@ -557,7 +565,7 @@ impl<B: Backend> Recorder<'_, B> {
         let bytes = rows.staged();
         let target =
             transfer::buffer_use(BufferSlice { buffer: staging, offset: 0, size: bytes }, BufferUse::CopyDst);
-        self.declare(&[target], label)?;
+        self.declare(&[target], &[], label)?;
         self.transfer_pass_body(label, &[source, target], |pass| {
             pass.copy_texture_to_buffer(place, extent, staging, &layout);
         })?;
@@ -570,7 +578,7 @@ impl<B: Backend> Recorder<'_, B> {
             return Ok(());
         }
         let range = BufferSlice { buffer: staging, offset: 0, size };
-        self.declare(&[transfer::buffer_use(range, BufferUse::HostRead)], "readback")
+        self.declare(&[transfer::buffer_use(range, BufferUse::HostRead)], &[], "readback")
     }
 
     /// Submits the recording. The token completes when the GPU has done all of it.

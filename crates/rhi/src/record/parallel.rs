@@ -11,6 +11,7 @@ use crate::backend::{Backend, BindState, Encoder};
 use crate::error::{BackendError, Error, Result};
 use crate::plan::ResourceUse;
 use crate::record::attachments::ResolvedPass;
+use crate::record::declared::Declared;
 use crate::record::{PassEnd, Recorder, RenderPass, RenderPassDesc, bind};
 use crate::registry::Registry;
 
@@ -95,7 +96,7 @@ impl<B: Backend> Sections<B> {
 struct Shared<'p, B: Backend> {
     registry: &'p Registry,
     backend: &'p B,
-    declared: &'p [ResourceUse],
+    declared: Declared<'p>,
     label: &'p str,
     pass: &'p ResolvedPass,
 }
@@ -178,7 +179,8 @@ impl<B: Backend> Recorder<'_, B> {
     ) -> Result<()> {
         self.check(desc.label)?;
         let result = self.plan_render_pass(desc).and_then(|resolved| {
-            self.record_sections(desc, &resolved, desc.uses, sections, |index, mut pass| {
+            let declared = Declared::new(desc.uses, desc.groups);
+            self.record_sections(desc, &resolved, declared, sections, |index, mut pass| {
                 body(index, &mut pass);
                 pass.end()
             })
@@ -196,9 +198,9 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl Fn(u32, RenderPass<'_, B>) -> PassEnd + Sync,
     ) -> Result<()> {
         self.check(desc.label)?;
-        let result = self
-            .resolve(desc)
-            .and_then(|resolved| self.record_sections(desc, &resolved, declared, sections, body));
+        let result = self.resolve(desc).and_then(|resolved| {
+            self.record_sections(desc, &resolved, Declared::new(declared, &[]), sections, body)
+        });
         self.keep(result)
     }
 
@@ -206,7 +208,7 @@ impl<B: Backend> Recorder<'_, B> {
         &mut self,
         desc: &RenderPassDesc<'_>,
         pass: &ResolvedPass,
-        declared: &[ResourceUse],
+        declared: Declared<'_>,
         count: u32,
         body: impl Fn(u32, RenderPass<'_, B>) -> PassEnd + Sync,
     ) -> Result<()> {

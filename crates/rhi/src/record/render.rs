@@ -10,6 +10,7 @@ use crate::record::PassEnd;
 use crate::record::attachments::ResolvedPass;
 use crate::record::bind::Bindings;
 use crate::record::compute::{indirect, tracked_buffer};
+use crate::record::declared::Declared;
 use crate::registry::{Registry, RenderPipelineRecord};
 use crate::types::{BufferUsages, IndexFormat};
 
@@ -41,7 +42,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
         backend: &'p B,
         encoder: &'p mut B::Encoder,
         state: &'p mut BindState,
-        declared: &'p [ResourceUse],
+        declared: Declared<'p>,
         label: &'p str,
         target: &'p ResolvedPass,
     ) -> Self {

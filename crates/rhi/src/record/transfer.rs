@@ -71,7 +71,7 @@ impl<'p, B: Backend> TransferPass<'p, B> {
                     .get(*texture)
                     .is_none_or(|record| record.contents == Contents::Tracked),
             };
-            if tracked && !super::declared::is_declared(self.declared, wanted) {
+            if tracked && !super::declared::Declared::new(self.declared, &[]).covers(wanted) {
                 let expected = format!("{wanted:?} declared by the pass");
                 return Err(invalid(self.what(call), "uses", expected, "no such declaration"));
             }

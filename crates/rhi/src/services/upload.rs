@@ -406,7 +406,7 @@ impl<B: Backend> Device<B> {
         ring.passes.end_pass();
         self.planner.plan(&mut self.ledger, &ring.passes, &mut ring.plan).map_err(|error| {
             let pass = ring.passes.pass(crate::record::declared::failed_pass(&error));
-            crate::record::declared::plan_error(&self.registry, &pass, error, "uploads")
+            crate::record::declared::plan_error(&self.registry, &pass, &[], error, "uploads")
         })?;
         let emit = |encoder: &mut B::Encoder, batch: crate::plan::BarrierBatch<'_>| {
             if !batch.is_empty() {

@@ -158,7 +158,7 @@ fn c022_a_repointed_buffer_is_another_group() {
         let stages = ShaderStages::COMPUTE;
         let uses = [*p, *q].map(|buffer| buffer_use(buffer, 64, BufferUse::StorageWrite(stages)));
         let mut recorder = gpu.record("frame").unwrap();
-        let desc = ComputePassDesc { label: "p", uses: &uses };
+        let desc = ComputePassDesc { label: "p", uses: &uses, ..Default::default() };
         recorder
             .compute_pass(&desc, |pass| {
                 pass.set_pipeline(*kernel);
@@ -334,7 +334,7 @@ fn a_group_over_mips_that_were_never_uploaded_is_refused_until_they_are() {
     let kernel = kernel(&mut gpu, &SAMPLES, &[*shape]);
     let dispatch = |gpu: &mut Gpu, group: BindGroup| {
         let mut recorder = gpu.record("frame")?;
-        recorder.compute_pass(&ComputePassDesc { label: "p", uses: &[] }, |pass| {
+        recorder.compute_pass(&ComputePassDesc { label: "p", uses: &[], ..Default::default() }, |pass| {
             pass.set_pipeline(*kernel);
             pass.set_bind_group(0, group, &[]);
             pass.dispatch([1, 1, 1]);

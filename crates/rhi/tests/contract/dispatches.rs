@@ -14,7 +14,7 @@ fn computed(
     body: impl FnOnce(&mut ComputePass<'_, Null>),
 ) -> Result<()> {
     let mut recorder = gpu.record("frame")?;
-    recorder.compute_pass(&ComputePassDesc { label: "compute", uses }, body)?;
+    recorder.compute_pass(&ComputePassDesc { label: "compute", uses, ..Default::default() }, body)?;
     recorder.submit().map(|_| ())
 }
 

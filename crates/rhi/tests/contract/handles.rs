@@ -129,7 +129,10 @@ fn stale_and_foreign_handles_are_refused_wherever_they_are_given() {
         bad_handle(gpu.create_bind_group(&desc), problem);
         let uses = [buffer_use(handle, 64, BufferUse::Uniform(ShaderStages::COMPUTE))];
         let mut recorder = gpu.record("frame").unwrap();
-        bad_handle(recorder.compute_pass(&ComputePassDesc { label: "p", uses: &uses }, |_| {}), problem);
+        bad_handle(
+            recorder.compute_pass(&ComputePassDesc { label: "p", uses: &uses, ..Default::default() }, |_| {}),
+            problem,
+        );
         drop(recorder);
         let mut list = plan::PassList::new();
         list.push_use(uses[0]);

@@ -71,7 +71,7 @@ fn a_view_of_an_uploaded_texture_outlives_its_owner_in_groups() {
     let kernel = kernel(&mut gpu, &SAMPLES, &[*shape]);
     let mut recorder = gpu.record("frame").unwrap();
     recorder
-        .compute_pass(&ComputePassDesc { label: "p", uses: &[] }, |pass| {
+        .compute_pass(&ComputePassDesc { label: "p", uses: &[], ..Default::default() }, |pass| {
             pass.set_pipeline(*kernel);
             pass.set_bind_group(0, *bound, &[]);
             pass.dispatch([1, 1, 1]);

@@ -8,6 +8,7 @@ mod budgets;
 mod create_binding;
 mod create_pipeline;
 mod create_resource;
+mod declared_groups;
 mod dispatches;
 mod draws;
 mod faults;

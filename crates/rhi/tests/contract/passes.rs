@@ -34,6 +34,7 @@ fn depth_pass(
         colors: &[],
         depth_stencil: Some(DepthStencilAttachment { view, depth, stencil }),
         uses: &[],
+        ..Default::default()
     }
 }
 
@@ -285,7 +286,7 @@ fn declared_uses_need_the_usage_and_the_range() {
     let mut with = |usage: ResourceUse| {
         let mut recorder = gpu.record("frame").unwrap();
         let uses = [usage];
-        recorder.compute_pass(&ComputePassDesc { label: "p", uses: &uses }, |_| {})
+        recorder.compute_pass(&ComputePassDesc { label: "p", uses: &uses, ..Default::default() }, |_| {})
     };
     let bytes = |offset, size, usage| ResourceUse::Buffer { buffer: *data, offset, size, usage };
     assert_eq!(with(bytes(0, 64, BufferUse::Uniform(ShaderStages::COMPUTE))), Ok(()));
@@ -315,7 +316,10 @@ fn declared_uses_need_the_usage_and_the_range() {
     let fresh = buffer(&mut gpu, "fresh", 8, BufferUsages::UNIFORM);
     let uses = [buffer_use(*fresh, 8, BufferUse::CopySrc)];
     let mut recorder = gpu.record("frame").unwrap();
-    wrong_state(recorder.compute_pass(&ComputePassDesc { label: "p", uses: &uses }, |_| {}), &texts);
+    wrong_state(
+        recorder.compute_pass(&ComputePassDesc { label: "p", uses: &uses, ..Default::default() }, |_| {}),
+        &texts,
+    );
 }
 
 #[test]
@@ -368,7 +372,9 @@ fn debug_groups_are_closed_by_the_pass_and_never_below_it() {
         })
         .unwrap();
     recorder
-        .compute_pass(&ComputePassDesc { label: "c", uses: &[] }, |pass| pass.push_debug_group("open"))
+        .compute_pass(&ComputePassDesc { label: "c", uses: &[], ..Default::default() }, |pass| {
+            pass.push_debug_group("open")
+        })
         .unwrap();
     // The null backend refuses a submission with open labels.
     recorder.submit().unwrap();

@@ -95,12 +95,15 @@ fn c090_depth_store_after_sample() {
         colors: &[],
         depth_stencil: Some(DepthStencilAttachment { view: *seen, depth: Some(ops), stencil: None }),
         uses: &[],
+        ..Default::default()
     };
     let range = plan::TextureRange { aspects: Aspects::DEPTH, ..color_range(0) };
     let sampled = [texture_use(*depth, range, TextureUse::Sampled(ShaderStages::FRAGMENT | CS))];
     let mut recorder = gpu.record("frame").unwrap();
     recorder.render_pass(&pass(AspectOps::clear(1.0)), |_| {}).unwrap();
-    recorder.compute_pass(&ComputePassDesc { label: "samples", uses: &sampled }, |_| {}).unwrap();
+    recorder
+        .compute_pass(&ComputePassDesc { label: "samples", uses: &sampled, ..Default::default() }, |_| {})
+        .unwrap();
     recorder.render_pass(&pass(AspectOps::read_only()), |_| {}).unwrap();
     recorder.submit().unwrap();
     let all = commands(&control);
@@ -157,11 +160,13 @@ fn each_pass_gets_its_own_barriers_and_reads_after_reads_none() {
     let read = [buffer_use(*data, 64, BufferUse::StorageRead(CS))];
     let mut recorder = gpu.record("frame").unwrap();
     for uses in [&write, &read, &read, &write] {
-        recorder.compute_pass(&ComputePassDesc { label: "p", uses }, |_| {}).unwrap();
+        recorder.compute_pass(&ComputePassDesc { label: "p", uses, ..Default::default() }, |_| {}).unwrap();
     }
     recorder.submit().unwrap();
     let mut recorder = gpu.record("next").unwrap();
-    recorder.compute_pass(&ComputePassDesc { label: "p", uses: &read }, |_| {}).unwrap();
+    recorder
+        .compute_pass(&ComputePassDesc { label: "p", uses: &read, ..Default::default() }, |_| {})
+        .unwrap();
     recorder.submit().unwrap();
     let raw = "Access(STORAGE_WRITE)->Access(STORAGE_READ)";
     // The last write waits for the readers by execution alone.
@@ -216,7 +221,7 @@ fn an_uploaded_texture_comes_back_to_its_layout_after_a_copy_from_it() {
     let ticket = recorder.read_texture(&place, extent(4, 4, 1)).unwrap();
     recorder.copy_texture(&place, &TexturePlace::mip(*other, 0), extent(4, 4, 1)).unwrap();
     recorder
-        .compute_pass(&ComputePassDesc { label: "p", uses: &[] }, |pass| {
+        .compute_pass(&ComputePassDesc { label: "p", uses: &[], ..Default::default() }, |pass| {
             pass.set_pipeline(*kernel);
             pass.set_bind_group(0, *bound, &[]);
             pass.dispatch([1, 1, 1]);
@@ -275,7 +280,7 @@ fn c087_first_and_last_use_of_a_mip() {
     let read = |mip| texture_use(*chain, color_range(mip), TextureUse::Sampled(CS));
     let mut recorder = gpu.record("frame").unwrap();
     for uses in [&[write(0)][..], &[read(0), write(1)], &[write(2)], &[read(2), write(3)]] {
-        recorder.compute_pass(&ComputePassDesc { label: "p", uses }, |_| {}).unwrap();
+        recorder.compute_pass(&ComputePassDesc { label: "p", uses, ..Default::default() }, |_| {}).unwrap();
     }
     recorder.submit().unwrap();
     let of_mip_2: Vec<_> = commands(&control)
@@ -352,7 +357,7 @@ fn a_compute_barrier_orders_dispatches_of_one_pass() {
     let uses = [buffer_use(*data, 64, BufferUse::StorageWrite(CS))];
     let mut recorder = gpu.record("frame").unwrap();
     recorder
-        .compute_pass(&ComputePassDesc { label: "chain", uses: &uses }, |pass| {
+        .compute_pass(&ComputePassDesc { label: "chain", uses: &uses, ..Default::default() }, |pass| {
             pass.set_pipeline(*kernel);
             pass.set_bind_group(0, *bound, &[]);
             for _ in 0..1000 {

@@ -238,7 +238,7 @@ fn times_of_passes_have_states() {
     control.set_clock(100, 40);
     let frame = |gpu: &mut Gpu, label: &str| {
         let mut recorder = gpu.record("frame").unwrap();
-        recorder.compute_pass(&ComputePassDesc { label, uses: &[] }, |_| {}).unwrap();
+        recorder.compute_pass(&ComputePassDesc { label, uses: &[], ..Default::default() }, |_| {}).unwrap();
         recorder.submit().unwrap();
     };
     frame(&mut gpu, "first");
@@ -262,7 +262,9 @@ fn timing_sets_are_used_again_and_passes_beyond_the_last_are_not_timed() {
     for _ in 0..20 {
         let mut recorder = gpu.record("frame").unwrap();
         for _ in 0..600 {
-            recorder.compute_pass(&ComputePassDesc { label: "p", uses: &[] }, |_| {}).unwrap();
+            recorder
+                .compute_pass(&ComputePassDesc { label: "p", uses: &[], ..Default::default() }, |_| {})
+                .unwrap();
         }
         recorder.submit().unwrap();
         control.complete_all();

@@ -175,7 +175,7 @@ pub fn cleared(view: TextureView) -> Option<ColorAttachment> {
 }
 
 pub fn pass<'a>(colors: &'a [Option<ColorAttachment>], uses: &'a [ResourceUse]) -> RenderPassDesc<'a> {
-    RenderPassDesc { label: "pass", colors, depth_stencil: None, uses }
+    RenderPassDesc { label: "pass", colors, depth_stencil: None, uses, ..Default::default() }
 }
 
 /// Every command of the submissions logged since the last call.

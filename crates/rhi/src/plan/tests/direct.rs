@@ -2,9 +2,11 @@
 
 use super::properties::{any_passes, fresh_ledger, prologue, same_ledgers};
 use super::*;
+use crate::handle::BindGroup;
+use crate::plan::{DeclaredGroups, GroupUses};
 use proptest::prelude::*;
 
-fn pass<'a>(uses: &'a [ResourceUse], discards: &'a [(Texture, TextureRange)]) -> Pass<'a> {
+pub(super) fn pass<'a>(uses: &'a [ResourceUse], discards: &'a [(Texture, TextureRange)]) -> Pass<'a> {
     Pass { first_use: 0, uses, discards, aliases: &[] }
 }
 
@@ -26,7 +28,7 @@ proptest! {
             list.end_pass();
             plan.clear();
             expected.clear();
-            let result = short.plan_pass(&mut ledger, &pass(&uses, &discards), &mut plan);
+            let result = short.plan_pass(&mut ledger, &pass(&uses, &discards), &no_groups(), &mut plan);
             prop_assert_eq!(result, long.plan(&mut reference, &list, &mut expected));
             prop_assert_eq!(plan.len(), expected.len());
             if result.is_ok() {
@@ -45,6 +47,18 @@ proptest! {
             same_ledgers(&ledger, &reference)?;
         }
     }
+}
+
+struct NoGroups;
+
+impl GroupUses for NoGroups {
+    fn uses(&self, _: BindGroup) -> impl Iterator<Item = ResourceUse> {
+        std::iter::empty()
+    }
+}
+
+fn no_groups() -> DeclaredGroups<'static, NoGroups> {
+    DeclaredGroups { groups: &[], of: &NoGroups }
 }
 
 /// The use, of all of its resource.
@@ -67,7 +81,7 @@ fn what_was_touched_twice_is_taken_back_to_the_commit() {
     let part = bytes(1, 16, 32, BufferUse::CopyDst);
     let plan_pass = |world: &mut World, uses: &[ResourceUse]| {
         world.plan = Plan::new();
-        world.planner.plan_pass(&mut world.ledger, &pass(uses, &[]), &mut world.plan)
+        world.planner.plan_pass(&mut world.ledger, &pass(uses, &[]), &no_groups(), &mut world.plan)
     };
     plan_pass(&mut world, &[write]).unwrap();
     world.commit(1);

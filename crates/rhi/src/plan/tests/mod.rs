@@ -9,6 +9,7 @@
 mod cases;
 mod checker;
 mod direct;
+mod groups;
 mod oracle;
 mod properties;
 mod shapes;
