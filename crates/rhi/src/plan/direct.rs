@@ -1,4 +1,4 @@
-//! The usual direct pass, in one step a use: whole resources, each in one state and used in one way.
+//! The usual direct pass, in one step a use: every resource used once, or whole and in one way.
 //!
 //! There is nothing to look ahead to and nothing to compare, so a use is admitted, ordered and traced at once. What is
 //! not of this kind, errors included, is given up here and planned by [`super::planner`], whose rules these are.
@@ -6,9 +6,9 @@
 use super::access::{Access, Effect, Layout, ResourceUse, Scope, Stages};
 use super::barrier::{MemoryBarrier, TextureBarrier};
 use super::batches::Plan;
-use super::extent::Resource;
+use super::extent::{Part, Resource};
 use super::leases::Owner;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Record};
 use super::pairs::Pairs;
 use super::passes::{DeclaredGroups, GroupUses, Pass};
 use super::runs::State;
@@ -39,9 +39,17 @@ pub(super) fn plan_pass<G: GroupUses>(
     for (texture, range) in pass.discards {
         let resource = Resource::Texture(texture.slot());
         let Some((record, _)) = ledger.touch_by(resource, Owner::NONE) else { return false };
-        let whole = record.extent().is_whole_texture(range);
-        let Some(state) = record.runs.single_mut().filter(|_| whole) else { return false };
-        state.defined = false;
+        let (part, extent) = (Part::Subresources(*range), record.extent());
+        if !extent.contains(&part) {
+            return false;
+        }
+        for (start, end) in extent.intervals(part) {
+            let runs = record.runs.isolate(start, end);
+            for run in &mut record.runs.all_mut()[runs] {
+                run.state.defined = false;
+            }
+            record.runs.coalesce(start, end);
+        }
         record.revision += 1;
     }
     plan.close_batch();
@@ -96,9 +104,12 @@ fn plan_use(
             (record.extent().is_whole_texture(range), usage.layout(range.aspects))
         }
     };
-    let Some(state) = record.runs.single_mut() else { return false };
     let (scope, effect) = (usage.scope(), usage.effect());
-    if !whole || !state.defined && reads(effect) || effect.writes() && scope.stages.is_empty() {
+    let Some(state) = record.runs.single_mut().filter(|_| whole) else {
+        rest.restless = true;
+        return last.is_some() && plan_part(record, usage, layout, plan);
+    };
+    if !state.defined && reads(effect) || effect.writes() && scope.stages.is_empty() {
         return false;
     }
     let Some(last) = last else {
@@ -125,6 +136,41 @@ fn plan_use(
             }
         }
     }
+    true
+}
+
+/// Plans a use of a part, or of a resource in several states, that is the pass's only one of the resource; whether it
+/// can be.
+fn plan_part(record: &mut Record, usage: &ResourceUse, layout: Layout, plan: &mut Plan) -> bool {
+    let (resource, part, extent) = (Resource::of(usage), Part::of(usage), record.extent());
+    let (scope, effect) = (usage.scope(), usage.effect());
+    if !extent.contains(&part) {
+        return false;
+    }
+    for (start, end) in extent.intervals(part) {
+        let mut from = start;
+        let range = record.runs.isolate(start, end);
+        for run in &mut record.runs.all_mut()[range] {
+            if !run.state.defined && reads(effect) {
+                return false;
+            }
+            match (order(&mut run.state, scope, effect, layout), resource) {
+                (Some(Need { src, dst, old: Some(old) }), Resource::Texture(texture)) => {
+                    extent.parts(from, run.end, |part| {
+                        let Part::Subresources(range) = part else { return };
+                        plan.push_texture(TextureBarrier { texture, range, src, dst, old, new: layout });
+                    });
+                }
+                (Some(Need { src, dst, .. }), _) => plan.push_memory(src, dst),
+                (None, _) => {}
+            }
+            from = run.end;
+        }
+    }
+    for (start, end) in extent.intervals(part) {
+        record.runs.coalesce(start, end);
+    }
+    record.revision += u64::from(effect.writes());
     true
 }
 
@@ -165,7 +211,7 @@ struct Need {
 }
 
 /// What the use must wait for; the state becomes the one after it.
-#[inline]
+#[inline(always)]
 fn order(state: &mut State, scope: Scope, effect: Effect, layout: Layout) -> Option<Need> {
     let transition = layout != state.layout;
     if effect == Effect::Read {
