@@ -162,6 +162,7 @@ impl<K> Handle<K> {
 }
 
 /// The slot and generation in a handle's bits.
+#[inline]
 pub(crate) fn split(bits: u64) -> (u32, u32) {
     ((bits >> GENERATION_BITS) as u32 & MAX_SLOTS, bits as u32 & MAX_GENERATION)
 }

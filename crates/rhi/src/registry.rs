@@ -196,18 +196,69 @@ pub(crate) struct QuerySetRecord {
     pub label: Box<str>,
 }
 
+/// What binding a buffer asks.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct HotBuffer {
+    pub size: u64,
+    /// Bits of [`BufferUsages`].
+    pub usage: u32,
+    pub tracked: bool,
+}
+
+/// What binding a group asks. Its layout lives as long as it, so the slot says which.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct HotGroup {
+    pub layout: u32,
+    /// The first dynamic offset: the greatest value, and the bits that must be zero.
+    pub most: u32,
+    pub unaligned: u32,
+    /// How many dynamic offsets.
+    pub offsets: u8,
+    /// Whether the pass or the uploads decide too: see the record.
+    pub depends: bool,
+}
+
+impl Record for BufferRecord {
+    type Hot = HotBuffer;
+    fn label(&self) -> &str {
+        &self.label
+    }
+    fn hot(&self) -> HotBuffer {
+        HotBuffer { size: self.size, usage: self.usage.bits(), tracked: self.contents == Contents::Tracked }
+    }
+}
+
+impl Record for BindGroupRecord {
+    type Hot = HotGroup;
+    fn label(&self) -> &str {
+        &self.label
+    }
+    fn hot(&self) -> HotGroup {
+        let first = self.dynamic.first();
+        HotGroup {
+            layout: self.layout.slot(),
+            most: first.map_or(0, |dynamic| dynamic.most.try_into().unwrap_or(u32::MAX)),
+            unaligned: first.map_or(0, |dynamic| dynamic.alignment.wrapping_sub(1)),
+            offsets: self.dynamic.len() as u8,
+            depends: !self.tracked.is_empty() || !self.unwritten.is_empty(),
+        }
+    }
+}
+
 macro_rules! records {
     ($($record:ident),* $(,)?) => {$(
-        impl Record for $record { fn label(&self) -> &str { &self.label } }
+        impl Record for $record {
+            type Hot = ();
+            fn label(&self) -> &str { &self.label }
+            fn hot(&self) {}
+        }
     )*};
 }
 records!(
-    BufferRecord,
     TextureRecord,
     TextureViewRecord,
     SamplerRecord,
     BindGroupLayoutRecord,
-    BindGroupRecord,
     PipelineLayoutRecord,
     ShaderModuleRecord,
     RenderPipelineRecord,

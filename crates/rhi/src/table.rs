@@ -3,14 +3,26 @@
 //! The life of a slot: *free*, *live* (a handle names it), *retiring* (destroyed; kept for dependents or the GPU),
 //! then *free* again under the next generation. A slot whose generations are used up stays retired.
 //!
-//! `live` is the hot table: a handle is valid exactly when the slot's entry equals its generation.
+//! `live` is the hot table: a handle is valid exactly when the slot's row holds its bits. Beside them lies what commands
+//! ask of a resource, so that binding one costs one cache line.
 
 use crate::error::{Error, HandleProblem, Result};
-use crate::handle::{DeviceTag, Handle, MAX_GENERATION, ResourceKind, kind::Kind};
+use crate::handle::{DeviceTag, Handle, MAX_GENERATION, ResourceKind, kind::Kind, split};
 
 /// What every record has.
 pub(crate) trait Record {
+    /// What commands ask of a resource, copied from the record when it is inserted.
+    type Hot: Copy + Default + std::fmt::Debug;
+
     fn label(&self) -> &str;
+    fn hot(&self) -> Self::Hot;
+}
+
+/// The bits of the live handle, zero when there is none, and what its commands need.
+#[derive(Debug, Clone, Copy, Default)]
+struct Row<H> {
+    bits: u64,
+    hot: H,
 }
 
 #[derive(Debug)]
@@ -22,11 +34,11 @@ struct Slot<R> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Table<R> {
+pub(crate) struct Table<R: Record> {
     tag: DeviceTag,
     kind: ResourceKind,
     ceiling: u32,
-    live: Vec<u32>,
+    live: Vec<Row<R::Hot>>,
     slots: Vec<Slot<R>>,
     free: Vec<u32>,
     count: u32,
@@ -67,22 +79,31 @@ impl<R: Record> Table<R> {
             Some(slot) => slot,
             None => {
                 self.slots.push(Slot { generation: 1, retained: 0, record: None });
-                self.live.push(0);
+                self.live.push(Row::default());
                 (self.slots.len() - 1) as u32
             }
         };
         let entry = &mut self.slots[slot as usize];
+        let handle = Handle::new(self.tag, slot, entry.generation);
+        self.live[slot as usize] = Row { bits: handle.to_bits(), hot: record.hot() };
         entry.record = Some(record);
-        self.live[slot as usize] = entry.generation;
         self.count += 1;
         self.peak = self.peak.max(self.count);
-        Handle::new(self.tag, slot, entry.generation)
+        handle
     }
 
     #[inline]
     pub(crate) fn is_live<K: Kind>(&self, handle: Handle<K>) -> bool {
-        handle.device() == self.tag
-            && self.live.get(handle.slot() as usize).is_some_and(|&live| live == handle.generation())
+        self.hot(handle).is_some()
+    }
+
+    /// What commands ask of the resource behind a handle.
+    #[inline]
+    pub(crate) fn hot<K: Kind>(&self, handle: Handle<K>) -> Option<&R::Hot> {
+        match self.live.get(handle.slot() as usize) {
+            Some(row) if row.bits == handle.to_bits() => Some(&row.hot),
+            _ => None,
+        }
     }
 
     /// The record behind a handle.
@@ -127,7 +148,7 @@ impl<R: Record> Table<R> {
     /// The handle of an occupied slot that has not been destroyed.
     pub(crate) fn handle_at<K: Kind>(&self, slot: u32) -> Option<Handle<K>> {
         match self.live.get(slot as usize) {
-            Some(&generation) if generation != 0 => Some(Handle::new(self.tag, slot, generation)),
+            Some(row) if row.bits != 0 => Some(Handle::new(self.tag, slot, split(row.bits).1)),
             _ => None,
         }
     }
@@ -152,8 +173,8 @@ impl<R: Record> Table<R> {
     /// Makes every handle of the slot stale; whether it was live. The record stays until [`Self::remove`].
     pub(crate) fn destroy(&mut self, slot: u32, generation: u32) -> bool {
         match self.live.get_mut(slot as usize) {
-            Some(live) if *live == generation && generation != 0 => {
-                *live = 0;
+            Some(row) if row.bits != 0 && split(row.bits).1 == generation => {
+                row.bits = 0;
                 true
             }
             _ => false,
@@ -162,7 +183,7 @@ impl<R: Record> Table<R> {
 
     /// Makes every handle stale.
     pub(crate) fn destroy_all(&mut self) {
-        self.live.fill(0);
+        self.live.fill(Row::default());
     }
 
     /// Takes the record out and frees the slot for the next generation.
@@ -205,9 +226,11 @@ mod tests {
 
     struct Named(&'static str);
     impl Record for Named {
+        type Hot = ();
         fn label(&self) -> &str {
             self.0
         }
+        fn hot(&self) {}
     }
 
     fn table() -> Table<Named> {
