@@ -8,7 +8,7 @@ fn main() {
     for path in ["../.git/HEAD", "../.git/logs/HEAD"] {
         println!("cargo:rerun-if-changed={path}");
     }
-    let shaders = ["draws", "renderpass", "computepass", "chain", "overlay", "groups"];
+    let shaders = ["draws", "renderpass", "computepass", "chain", "overlay", "groups", "textures"];
     purlin_shader::build(
         purlin_shader::Package::new("shaders").sources(shaders.map(|name| format!("shaders/{name}.wgsl"))),
     );

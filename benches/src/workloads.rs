@@ -37,6 +37,8 @@ pub enum Workload {
     Slices,
     /// Creating and dropping one group with a dynamic offset.
     Dynamic,
+    /// Creating and dropping groups of five sampled textures each.
+    Sampled,
     /// Creating and dropping small buffers.
     Buffers,
     /// Creating and dropping small textures.
@@ -73,8 +75,10 @@ pub const OVERLAYS_TARGET: (u32, u32) = (96, 64);
 pub const SCENE_INSTANCES: u32 = 96;
 /// Texels on a side of the scene's texture.
 pub const SCENE_TEXTURE: u32 = 8;
-/// Groups of `groups/32`.
+/// Groups of `groups/32` and of `groups/5-textures`.
 pub const SLICES: u32 = 32;
+/// Textures of a group of `groups/5-textures`.
+pub const TEXTURES_PER_GROUP: u32 = 5;
 /// Bytes from one slice of a uniform buffer to the next: what every device accepts.
 pub const STRIDE: u32 = 256;
 /// Buffers and textures of `resources`.
@@ -109,6 +113,7 @@ const LIST: &[(&str, Workload)] = &[
     ("overlays/31", Workload::Overlays { count: 31 }),
     ("groups/32", Workload::Slices),
     ("groups/1-dynamic", Workload::Dynamic),
+    ("groups/5-textures", Workload::Sampled),
     ("resources/buffers", Workload::Buffers),
     ("resources/textures", Workload::Textures),
     ("resources/large", Workload::LargeBuffers),
@@ -117,7 +122,6 @@ const LIST: &[(&str, Workload)] = &[
 /// Workloads that cannot run yet, with the reason.
 pub const NOT_YET: &[(&str, &str)] = &[
     ("renderpass/bindless", "Purlin has no binding arrays yet"),
-    ("groups/5-textures", "Purlin has no binding arrays yet"),
     ("groups/50-textures", "Purlin has no binding arrays yet"),
     ("groups/500-textures", "Purlin has no binding arrays yet"),
     ("groups/5000-textures", "Purlin has no binding arrays yet"),
@@ -164,6 +168,7 @@ impl Workload {
             Workload::Independent => Some(data::independent_expected()),
             Workload::Slices => Some(data::slices_bytes(SLICES)),
             Workload::Dynamic => Some(data::slices_bytes(SLICES)),
+            Workload::Sampled => Some(data::group_sums(SLICES)),
             Workload::Buffers => Some(data::pattern(SMALL_BYTES as usize)),
             Workload::Textures => Some(data::pattern((SMALL_SIDE * SMALL_SIDE * 4) as usize)),
             Workload::LargeBuffers => Some(data::pattern(SMALL_BYTES as usize)),
@@ -180,7 +185,7 @@ impl Workload {
             Workload::Chain => ("pass", CHAIN),
             Workload::Independent => ("pass", INDEPENDENT),
             Workload::Overlays { count } => ("pass", count + 2),
-            Workload::Slices => ("group", SLICES),
+            Workload::Slices | Workload::Sampled => ("group", SLICES),
             Workload::Dynamic => ("group", 1),
             Workload::Buffers => ("buffer", SMALL),
             Workload::Textures => ("texture", SMALL),

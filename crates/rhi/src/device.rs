@@ -3,7 +3,6 @@
 //! `&mut Device` is the owner thread. There are no locks and no thread checks: who holds the borrow may create,
 //! destroy, upload and submit; recorders hand shared views to whoever records.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -61,7 +60,7 @@ pub struct Device<B: Backend> {
     pub(crate) readbacks: ReadbackRing,
     pub(crate) frame_arena: FrameArena,
     pub(crate) timings: Timings,
-    pub(crate) drops: Arc<DropQueue>,
+    pub(crate) drops: &'static DropQueue,
     pub(crate) scratch: crate::record::Scratch<B>,
     drop_scratch: Vec<DropNote>,
     pub(crate) submitted: u64,
@@ -124,7 +123,7 @@ impl<B: Backend> Device<B> {
             readbacks: ReadbackRing::new(request.storage.readback),
             frame_arena: FrameArena::new(request.storage.frame_arena_page),
             timings: Timings::default(),
-            drops: Arc::default(),
+            drops: DropQueue::lend(),
             scratch: crate::record::Scratch::default(),
             drop_scratch: Vec::new(),
             submitted: 0,
@@ -265,6 +264,7 @@ impl<B: Backend> Device<B> {
 
     /// Takes back what was dropped when a creation would not fit otherwise. Never called while recording: an open
     /// recording may use what was dropped since it began.
+    #[inline]
     pub(crate) fn make_room(&mut self, kind: ResourceKind, bytes: u64) -> Result<()> {
         let full = self.registry.count(kind) >= self.storage.objects_per_kind;
         if full || bytes > self.storage.memory_budget.saturating_sub(self.registry.memory) {
@@ -306,22 +306,21 @@ impl<B: Backend> Device<B> {
         for note in notes.drain(..) {
             match note {
                 DropNote::Resource { kind, bits } => {
-                    let (slot, generation) = crate::handle::split(bits);
-                    self.registry.destroy(kind, slot, generation, self.submitted);
+                    // A note of another tag is for the device that had the queue before.
+                    let (device, slot, generation) = crate::handle::split(bits);
+                    if device == self.tag {
+                        self.registry.destroy(kind, slot, generation, self.submitted);
+                    }
                 }
-                DropNote::Readback { id } => self.readbacks.cancel(id),
+                DropNote::Readback { device, id } if device == self.tag => self.readbacks.cancel(id),
+                DropNote::Readback { .. } => {}
             }
         }
         self.drop_scratch = notes;
     }
 
     fn retire(&mut self) {
-        let ledger = &mut self.ledger;
-        self.registry.retire(&mut self.backend, self.completed, |kind, slot| match kind {
-            ResourceKind::Buffer => ledger.remove_buffer(slot),
-            ResourceKind::Texture => ledger.remove_texture(slot),
-            _ => {}
-        });
+        self.registry.retire(&mut self.backend, &mut self.ledger, self.completed);
     }
 
     /// Destroys a resource by handle: the handle is stale at once, memory goes when dependents and the GPU are done.
@@ -352,7 +351,7 @@ impl<B: Backend> Device<B> {
     }
 
     pub(crate) fn own<K: Kind>(&self, handle: Handle<K>) -> Owned<K> {
-        Owned::new(handle, Arc::clone(&self.drops))
+        Owned::new(handle, self.drops)
     }
 
     /// Why the device is lost, if it is.
@@ -360,6 +359,7 @@ impl<B: Backend> Device<B> {
         self.lost.as_deref()
     }
 
+    #[inline]
     pub(crate) fn check_lost(&self, what: &str) -> Result<()> {
         match &self.lost {
             None => Ok(()),
@@ -395,6 +395,7 @@ impl<B: Backend> Drop for Device<B> {
                 return;
             }
         }
-        self.registry.destroy_everything(&mut self.backend);
+        self.registry.destroy_everything(&mut self.backend, &mut self.ledger);
+        self.drops.give_back();
     }
 }

@@ -161,10 +161,11 @@ impl<K> Handle<K> {
     }
 }
 
-/// The slot and generation in a handle's bits.
+/// The device, slot and generation in a handle's bits.
 #[inline]
-pub(crate) fn split(bits: u64) -> (u32, u32) {
-    ((bits >> GENERATION_BITS) as u32 & MAX_SLOTS, bits as u32 & MAX_GENERATION)
+pub(crate) fn split(bits: u64) -> (DeviceTag, u32, u32) {
+    let device = DeviceTag((bits >> (SLOT_BITS + GENERATION_BITS)) as u16);
+    (device, (bits >> GENERATION_BITS) as u32 & MAX_SLOTS, bits as u32 & MAX_GENERATION)
 }
 
 impl<K> Clone for Handle<K> {

@@ -52,6 +52,7 @@ pub mod desc;
 mod device;
 pub mod error;
 pub mod handle;
+mod label;
 pub mod null;
 mod owned;
 pub mod plan;

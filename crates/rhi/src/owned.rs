@@ -2,15 +2,18 @@
 //!
 //! An owner holds no borrow of the device. Its drop leaves a note in the device's drop queue, which the device reads
 //! at its next [`crate::Device::maintain`], submission or recording. An owner may outlive its device: then the note
-//! goes nowhere and the drop does nothing.
+//! names a device that nobody reads for, and the drop does nothing.
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use crate::handle::{Handle, ResourceKind, kind::Kind};
+use crate::handle::{DeviceTag, Handle, ResourceKind, kind::Kind};
 
 /// Notes of dropped owners and tickets. The one lock in the crate, taken by drops and once a frame.
+///
+/// Queues live as long as the process and go from a device that ends to one that begins, so that an owner needs no
+/// count of owners. Each note says which device it is for.
 #[derive(Debug, Default)]
 pub(crate) struct DropQueue {
     notes: Mutex<Vec<DropNote>>,
@@ -18,11 +21,34 @@ pub(crate) struct DropQueue {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DropNote {
-    Resource { kind: ResourceKind, bits: u64 },
-    Readback { id: u64 },
+    /// The bits are the handle's, and name the device.
+    Resource {
+        kind: ResourceKind,
+        bits: u64,
+    },
+    Readback {
+        device: DeviceTag,
+        id: u64,
+    },
 }
 
+/// Queues of devices that are gone.
+static SPARE: Mutex<Vec<&'static DropQueue>> = Mutex::new(Vec::new());
+
 impl DropQueue {
+    /// A queue for a new device.
+    pub(crate) fn lend() -> &'static Self {
+        let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let queue = spare.unwrap_or_else(|| Box::leak(Box::default()));
+        queue.notes.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        queue
+    }
+
+    /// For the next device. Owners of this one may still leave notes here, which nobody will act on.
+    pub(crate) fn give_back(&'static self) {
+        SPARE.lock().unwrap_or_else(PoisonError::into_inner).push(self);
+    }
+
     pub(crate) fn push(&self, note: DropNote) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
     }
@@ -37,12 +63,13 @@ impl DropQueue {
 #[must_use = "dropping the owner destroys the resource"]
 pub struct Owned<K: Kind> {
     handle: Handle<K>,
-    queue: Option<Arc<DropQueue>>,
+    queue: &'static DropQueue,
 }
 
 impl<K: Kind> Owned<K> {
-    pub(crate) fn new(handle: Handle<K>, queue: Arc<DropQueue>) -> Self {
-        Self { handle, queue: Some(queue) }
+    #[inline]
+    pub(crate) fn new(handle: Handle<K>, queue: &'static DropQueue) -> Self {
+        Self { handle, queue }
     }
 
     /// The handle, for packets and descriptions.
@@ -52,9 +79,10 @@ impl<K: Kind> Owned<K> {
     }
 
     /// Gives up ownership: the resource lives until it is destroyed by handle or the device goes.
-    pub fn leak(mut self) -> Handle<K> {
-        self.queue = None;
-        self.handle
+    pub fn leak(self) -> Handle<K> {
+        let handle = self.handle;
+        std::mem::forget(self);
+        handle
     }
 }
 
@@ -74,8 +102,6 @@ impl<K: Kind> fmt::Debug for Owned<K> {
 
 impl<K: Kind> Drop for Owned<K> {
     fn drop(&mut self) {
-        if let Some(queue) = &self.queue {
-            queue.push(DropNote::Resource { kind: K::KIND, bits: self.handle.to_bits() });
-        }
+        self.queue.push(DropNote::Resource { kind: K::KIND, bits: self.handle.to_bits() });
     }
 }

@@ -4,15 +4,18 @@
 //! layout and modules. A destroyed resource retires when nothing retains it and every submission made before the
 //! destruction was read has completed; nothing recorded later can name it, so no use has to be noted per draw.
 
+use std::collections::VecDeque;
+
 use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
 use crate::backend::{Backend, MAX_GROUPS, MAX_VERTEX_BUFFERS, NativeBinding};
 use crate::desc::{Contents, MemoryClass};
 use crate::handle::{BindGroupLayout, DeviceTag, ResourceKind};
-use crate::plan::{Aspects, ResourceUse, TextureRange};
+use crate::label::Label;
+use crate::plan::{Aspects, Ledger, ResourceUse, TextureRange};
 use crate::shader::ShaderSource;
-use crate::table::{Record, Table};
+use crate::table::{Held, Record, Table};
 use crate::types::{
     BindGroupLayoutEntry, BufferUsages, Extent3d, IndexFormat, TextureAspect, TextureDimension,
     TextureFormat, TextureUsages, TextureViewDimension,
@@ -21,7 +24,7 @@ use crate::written::Written;
 
 #[derive(Debug)]
 pub(crate) struct BufferRecord {
-    pub label: Box<str>,
+    pub label: Label,
     /// The size that was asked for.
     pub size: u64,
     /// Rounded up to four bytes; the tail is zeroed by uploads that reach it.
@@ -33,7 +36,7 @@ pub(crate) struct BufferRecord {
 
 #[derive(Debug)]
 pub(crate) struct TextureRecord {
-    pub label: Box<str>,
+    pub label: Label,
     pub size: Extent3d,
     pub mips: u32,
     pub samples: u32,
@@ -63,7 +66,7 @@ impl TextureRecord {
 
 #[derive(Debug)]
 pub(crate) struct TextureViewRecord {
-    pub label: Box<str>,
+    pub label: Label,
     pub texture: u32,
     pub format: TextureFormat,
     pub dimension: TextureViewDimension,
@@ -78,14 +81,14 @@ pub(crate) struct TextureViewRecord {
 
 #[derive(Debug)]
 pub(crate) struct SamplerRecord {
-    pub label: Box<str>,
+    pub label: Label,
     pub compare: bool,
     pub filtering: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct BindGroupLayoutRecord {
-    pub label: Box<str>,
+    pub label: Label,
     /// Sorted by binding.
     pub entries: Box<[BindGroupLayoutEntry]>,
     pub dynamic_uniform: u32,
@@ -125,26 +128,48 @@ pub(crate) struct TrackedBinding {
 
 #[derive(Debug)]
 pub(crate) struct BindGroupRecord {
-    pub label: Box<str>,
+    pub label: Label,
     pub layout: BindGroupLayout,
-    pub bindings: Box<[NativeBinding]>,
-    pub dynamic: SmallVec<[DynamicBinding; 2]>,
+    pub bindings: Vec<NativeBinding>,
+    pub dynamic: Vec<DynamicBinding>,
     /// Uses of tracked resources, which a pass must have declared.
-    pub tracked: Box<[TrackedBinding]>,
+    pub tracked: Vec<TrackedBinding>,
     /// Views with uploaded contents that were not all uploaded when the group was made; mostly none.
-    pub unwritten: SmallVec<[u32; 1]>,
+    pub unwritten: Vec<u32>,
+}
+
+impl BindGroupRecord {
+    /// Nothing bound yet.
+    pub(crate) fn new(layout: BindGroupLayout) -> Self {
+        Self {
+            label: Label::default(),
+            layout,
+            bindings: Vec::new(),
+            dynamic: Vec::new(),
+            tracked: Vec::new(),
+            unwritten: Vec::new(),
+        }
+    }
+
+    /// Forgets the group before, and keeps the lists.
+    pub(crate) fn clear(&mut self) {
+        self.bindings.clear();
+        self.dynamic.clear();
+        self.tracked.clear();
+        self.unwritten.clear();
+    }
 }
 
 #[derive(Debug)]
 pub(crate) struct PipelineLayoutRecord {
-    pub label: Box<str>,
+    pub label: Label,
     pub groups: ArrayVec<BindGroupLayout, MAX_GROUPS>,
     pub immediate_size: u32,
 }
 
 #[derive(Debug)]
 pub(crate) struct ShaderModuleRecord {
-    pub label: Box<str>,
+    pub label: Label,
     pub source: ShaderSource,
 }
 
@@ -172,7 +197,7 @@ pub(crate) struct PipelineInterface {
 
 #[derive(Debug)]
 pub(crate) struct RenderPipelineRecord {
-    pub label: Box<str>,
+    pub label: Label,
     pub interface: PipelineInterface,
     pub modules: SmallVec<[u32; 2]>,
     pub vertex_buffers: ArrayVec<VertexNeed, MAX_VERTEX_BUFFERS>,
@@ -186,14 +211,14 @@ pub(crate) struct RenderPipelineRecord {
 
 #[derive(Debug)]
 pub(crate) struct ComputePipelineRecord {
-    pub label: Box<str>,
+    pub label: Label,
     pub interface: PipelineInterface,
     pub module: u32,
 }
 
 #[derive(Debug)]
 pub(crate) struct QuerySetRecord {
-    pub label: Box<str>,
+    pub label: Label,
 }
 
 /// What binding a buffer asks.
@@ -287,12 +312,32 @@ pub(crate) struct Registry {
     pub render_pipelines: Table<RenderPipelineRecord>,
     pub compute_pipelines: Table<ComputePipelineRecord>,
     pub query_sets: Table<QuerySetRecord>,
-    retiring: Vec<Retiring>,
+    /// What was destroyed, in the order of the submissions that it waits for.
+    retiring: VecDeque<Retiring>,
+    /// What only its dependents kept, and they are gone.
+    released: Vec<(ResourceKind, u32)>,
+    /// How many destroyed resources wait for dependents or leases.
+    waiting: usize,
     /// Bytes of buffers and textures, retiring ones included.
     pub memory: u64,
     /// The most that `memory` has been.
     pub memory_peak: u64,
 }
+
+/// The kinds in an order in which each comes after all that retain it.
+const DEPENDENTS_FIRST: [ResourceKind; 11] = [
+    ResourceKind::BindGroup,
+    ResourceKind::RenderPipeline,
+    ResourceKind::ComputePipeline,
+    ResourceKind::PipelineLayout,
+    ResourceKind::BindGroupLayout,
+    ResourceKind::ShaderModule,
+    ResourceKind::Sampler,
+    ResourceKind::TextureView,
+    ResourceKind::Texture,
+    ResourceKind::Buffer,
+    ResourceKind::QuerySet,
+];
 
 /// Runs an expression with the table of a kind.
 macro_rules! with_table {
@@ -360,7 +405,9 @@ impl Registry {
             render_pipelines: Table::new(tag, ResourceKind::RenderPipeline, ceiling),
             compute_pipelines: Table::new(tag, ResourceKind::ComputePipeline, ceiling),
             query_sets: Table::new(tag, ResourceKind::QuerySet, ceiling),
-            retiring: Vec::new(),
+            retiring: VecDeque::new(),
+            released: Vec::new(),
+            waiting: 0,
             memory: 0,
             memory_peak: 0,
         }
@@ -375,18 +422,15 @@ impl Registry {
         with_table!(self, kind, table => table.retain(slot));
     }
 
-    pub(crate) fn release(&mut self, kind: ResourceKind, slot: u32) {
-        with_table!(self, kind, table => table.release(slot));
-    }
-
     /// Releases a lease whose GPU use ends with submission `ordinal`.
     pub(crate) fn release_after(&mut self, kind: ResourceKind, slot: u32, ordinal: u64) {
-        self.release(kind, slot);
-        // Only a resource destroyed in the meantime is in the list; a live one is covered by its later destruction.
-        for entry in &mut self.retiring {
-            if entry.kind == kind && entry.slot == slot {
-                entry.after = entry.after.max(ordinal);
-            }
+        let was_waited_for = with_table!(self, kind, table => {
+            table.hold_until(slot, ordinal);
+            table.release(slot)
+        });
+        if was_waited_for {
+            self.waiting -= 1;
+            self.queue(kind, slot, ordinal);
         }
     }
 
@@ -417,9 +461,15 @@ impl Registry {
     pub(crate) fn destroy(&mut self, kind: ResourceKind, slot: u32, generation: u32, after: u64) -> bool {
         let was_live = with_table!(self, kind, table => table.destroy(slot, generation));
         if was_live {
-            self.retiring.push(Retiring { kind, slot, after });
+            self.queue(kind, slot, after);
         }
         was_live
+    }
+
+    /// Queues what goes after a submission: behind what is there, which waits for no later one.
+    fn queue(&mut self, kind: ResourceKind, slot: u32, after: u64) {
+        let last = self.retiring.back().map_or(0, |entry| entry.after);
+        self.retiring.push_back(Retiring { kind, slot, after: after.max(last) });
     }
 
     /// Makes every handle of the device stale.
@@ -429,52 +479,67 @@ impl Registry {
         }
     }
 
-    /// Releases whatever can go. Releasing a dependent can free what it retained, so it runs until nothing moves.
-    pub(crate) fn retire<B: Backend>(
-        &mut self,
-        backend: &mut B,
-        completed: u64,
-        mut gone: impl FnMut(ResourceKind, u32),
-    ) {
-        loop {
-            let mut moved = false;
-            let mut index = 0;
-            while index < self.retiring.len() {
-                let Retiring { kind, slot, after } = self.retiring[index];
-                let retained = with_table!(self, kind, table => table.is_retained(slot));
-                if after > completed || retained {
-                    index += 1;
-                    continue;
-                }
-                self.retiring.swap_remove(index);
-                self.remove(backend, kind, slot);
-                gone(kind, slot);
-                moved = true;
-            }
-            if !moved {
-                return;
+    /// Releases whatever can go, oldest destruction first. What a removed dependent retained goes with it.
+    pub(crate) fn retire<B: Backend>(&mut self, backend: &mut B, ledger: &mut Ledger, completed: u64) {
+        while let Some(&Retiring { kind, slot, after }) = self.retiring.front()
+            && after <= completed
+        {
+            self.retiring.pop_front();
+            self.remove_unless_held(backend, ledger, kind, slot, completed);
+            while let Some((kind, slot)) = self.released.pop() {
+                self.waiting -= 1;
+                self.remove_unless_held(backend, ledger, kind, slot, completed);
             }
         }
     }
 
-    fn remove<B: Backend>(&mut self, backend: &mut B, kind: ResourceKind, slot: u32) {
+    fn remove_unless_held<B: Backend>(
+        &mut self,
+        backend: &mut B,
+        ledger: &mut Ledger,
+        kind: ResourceKind,
+        slot: u32,
+        completed: u64,
+    ) {
+        match with_table!(self, kind, table => table.held(slot, completed)) {
+            Held::No => self.remove(backend, ledger, kind, slot),
+            Held::Until(ordinal) => self.queue(kind, slot, ordinal),
+            Held::Retained => self.waiting += 1,
+        }
+    }
+
+    fn release(&mut self, kind: ResourceKind, slot: u32) {
+        if with_table!(self, kind, table => table.release(slot)) {
+            self.released.push((kind, slot));
+        }
+    }
+
+    fn remove<B: Backend>(
+        &mut self,
+        backend: &mut B,
+        ledger: &mut Ledger,
+        kind: ResourceKind,
+        slot: u32,
+    ) {
         match kind {
             ResourceKind::Buffer => {
                 if let Some(record) = self.buffers.remove(slot) {
                     backend.destroy_buffer(slot);
+                    ledger.remove_buffer(slot);
                     self.memory -= record.padded_size;
                 }
             }
             ResourceKind::Texture => {
                 if let Some(record) = self.textures.remove(slot) {
                     backend.destroy_texture(slot);
+                    ledger.remove_texture(slot);
                     self.memory -= record.bytes;
                 }
             }
             ResourceKind::TextureView => {
                 if let Some(record) = self.views.remove(slot) {
                     backend.destroy_texture_view(slot);
-                    self.textures.release(record.texture);
+                    self.release(ResourceKind::Texture, record.texture);
                 }
             }
             ResourceKind::Sampler => {
@@ -487,24 +552,12 @@ impl Registry {
                     backend.destroy_bind_group_layout(slot);
                 }
             }
-            ResourceKind::BindGroup => {
-                if let Some(record) = self.groups.remove(slot) {
-                    backend.destroy_bind_group(slot);
-                    self.group_layouts.release(record.layout.slot());
-                    for binding in &record.bindings {
-                        match *binding {
-                            NativeBinding::Buffer { buffer, .. } => self.buffers.release(buffer),
-                            NativeBinding::Texture { view, .. } => self.views.release(view),
-                            NativeBinding::Sampler { sampler } => self.samplers.release(sampler),
-                        }
-                    }
-                }
-            }
+            ResourceKind::BindGroup => self.remove_group(backend, slot),
             ResourceKind::PipelineLayout => {
                 if let Some(record) = self.pipeline_layouts.remove(slot) {
                     backend.destroy_pipeline_layout(slot);
                     for group in &record.groups {
-                        self.group_layouts.release(group.slot());
+                        self.release(ResourceKind::BindGroupLayout, group.slot());
                     }
                 }
             }
@@ -516,17 +569,17 @@ impl Registry {
             ResourceKind::RenderPipeline => {
                 if let Some(record) = self.render_pipelines.remove(slot) {
                     backend.destroy_render_pipeline(slot);
-                    self.pipeline_layouts.release(record.interface.layout);
+                    self.release(ResourceKind::PipelineLayout, record.interface.layout);
                     for module in record.modules {
-                        self.modules.release(module);
+                        self.release(ResourceKind::ShaderModule, module);
                     }
                 }
             }
             ResourceKind::ComputePipeline => {
                 if let Some(record) = self.compute_pipelines.remove(slot) {
                     backend.destroy_compute_pipeline(slot);
-                    self.pipeline_layouts.release(record.interface.layout);
-                    self.modules.release(record.module);
+                    self.release(ResourceKind::PipelineLayout, record.interface.layout);
+                    self.release(ResourceKind::ShaderModule, record.module);
                 }
             }
             ResourceKind::QuerySet => {
@@ -537,31 +590,48 @@ impl Registry {
         }
     }
 
-    /// Destroys all that is left, at the device's end.
-    pub(crate) fn destroy_everything<B: Backend>(&mut self, backend: &mut B) {
-        for kind in ResourceKind::ALL {
-            with_table!(self, kind, table => {
-                for (slot, _) in table.occupied() {
-                    self.retiring.push(Retiring { kind, slot, after: 0 });
+    /// A group's record stays in its slot: the next group there needs no lists of its own.
+    fn remove_group<B: Backend>(&mut self, backend: &mut B, slot: u32) {
+        let Self { groups, group_layouts, buffers, views, samplers, released, .. } = self;
+        let Some(record) = groups.remove_spare(slot) else { return };
+        backend.destroy_bind_group(slot);
+        let layout = record.layout.slot();
+        if group_layouts.release(layout) {
+            released.push((ResourceKind::BindGroupLayout, layout));
+        }
+        for binding in &record.bindings {
+            let (kind, slot, free) = match *binding {
+                NativeBinding::Buffer { buffer, .. } => {
+                    (ResourceKind::Buffer, buffer, buffers.release(buffer))
                 }
-                table.destroy_all();
-            });
+                NativeBinding::Texture { view, .. } => (ResourceKind::TextureView, view, views.release(view)),
+                NativeBinding::Sampler { sampler } => {
+                    (ResourceKind::Sampler, sampler, samplers.release(sampler))
+                }
+            };
+            if free {
+                released.push((kind, slot));
+            }
         }
-        self.retiring.sort_unstable_by_key(|entry| (entry.kind, entry.slot));
-        self.retiring.dedup_by_key(|entry| (entry.kind, entry.slot));
-        // Leases of services do not count any more: nothing of the device survives it.
-        for entry in &mut self.retiring {
-            entry.after = 0;
+    }
+
+    /// Destroys all that is left, at the device's end: dependents first, whoever holds a lease.
+    pub(crate) fn destroy_everything<B: Backend>(&mut self, backend: &mut B, ledger: &mut Ledger) {
+        self.destroy_all();
+        for kind in DEPENDENTS_FIRST {
+            let slots: Vec<u32> =
+                with_table!(self, kind, table => table.occupied().map(|(slot, _)| slot).collect());
+            for slot in slots {
+                self.remove(backend, ledger, kind, slot);
+            }
         }
-        self.retire(backend, u64::MAX, |_, _| {});
-        let left = std::mem::take(&mut self.retiring);
-        for Retiring { kind, slot, .. } in left {
-            self.remove(backend, kind, slot);
-        }
+        self.retiring.clear();
+        self.released.clear();
+        self.waiting = 0;
     }
 
     /// How many resources wait for the GPU or for dependents.
     pub(crate) fn retiring(&self) -> usize {
-        self.retiring.len()
+        self.retiring.len() + self.waiting
     }
 }

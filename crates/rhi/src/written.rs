@@ -1,5 +1,7 @@
 //! Which parts of a texture with uploaded contents were uploaded.
 
+use smallvec::SmallVec;
+
 use crate::desc::{Contents, TextureDesc};
 use crate::plan::{Aspects, TextureRange};
 use crate::types::TextureAspect;
@@ -11,7 +13,7 @@ use crate::types::TextureAspect;
 #[derive(Debug)]
 pub(crate) struct Written {
     /// A bit for each aspect, mip and layer, in that order; empty for tracked contents.
-    bits: Box<[u64]>,
+    bits: SmallVec<[u64; 1]>,
     mips: u32,
     layers: u32,
     aspects: Aspects,
@@ -22,10 +24,10 @@ impl Written {
     pub(crate) fn new(desc: &TextureDesc<'_>) -> Self {
         let (aspects, layers) = (Aspects::of(desc.format, TextureAspect::All), desc.layers());
         if desc.contents == Contents::Tracked {
-            return Self { bits: Box::default(), mips: desc.mips, layers, aspects, missing: 0 };
+            return Self { bits: SmallVec::new(), mips: desc.mips, layers, aspects, missing: 0 };
         }
         let count = aspects.bits().count_ones() * desc.mips * layers;
-        let bits = vec![0; count.div_ceil(64) as usize].into_boxed_slice();
+        let bits = SmallVec::from_elem(0, count.div_ceil(64) as usize);
         Self { bits, mips: desc.mips, layers, aspects, missing: count }
     }
 

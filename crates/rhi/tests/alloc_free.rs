@@ -1,43 +1,16 @@
 //! A warm frame allocates nothing: uploads, frame data, passes with groups and dynamic offsets, and a readback.
 //!
-//! The allocator below counts every allocation of this process, so the one test of this file is alone in it.
+//! The count is of the whole process, so the one test of this file is alone in it.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+mod counting;
+
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use purlin_rhi::null::{Null, NullConfig};
 use purlin_rhi::plan::{BufferUse, ResourceUse};
 use purlin_rhi::shader::{EntryPoint, ShaderBinding, ShaderSource};
 use purlin_rhi::types::*;
 use purlin_rhi::*;
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged; the count has no influence on it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the pointer came from the system's allocator with this layout.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as for `dealloc`, and the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 const UNIFORM: BindingType = BindingType::Buffer {
     ty: BufferBindingType::Uniform,
@@ -186,9 +159,9 @@ fn warm_frames_allocate_nothing() {
     let mut out = vec![0; 4096];
     let mut first = None;
     for frame in 1..=40 {
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let before = counting::allocations();
         world.frame(&mut out).unwrap();
-        let made = ALLOCATIONS.load(Ordering::Relaxed) - before;
+        let made = counting::allocations() - before;
         first.get_or_insert(made);
         assert!(frame < 10 || made == 0, "frame {frame} made {made} allocations");
     }

@@ -35,6 +35,8 @@ pub(crate) struct GroupLayout {
     pools: SmallVec<[vk::DescriptorPool; 2]>,
     next_pool_sets: u32,
     free: Vec<vk::DescriptorSet>,
+    /// What the template reads, one element for each binding; written anew for each group.
+    data: Box<[Descriptor]>,
 }
 
 /// A bind group.
@@ -127,6 +129,7 @@ impl Vulkan {
             pools: SmallVec::new(),
             next_pool_sets: POOL_SETS.0,
             free: Vec::new(),
+            data: vec![Descriptor { image: vk::DescriptorImageInfo::default() }; updates.len()].into(),
         };
         self.group_layouts.insert(slot, layout);
         Ok(())
@@ -150,52 +153,46 @@ impl Vulkan {
         layout: u32,
         bindings: &[NativeBinding],
     ) -> NativeResult {
-        let (template, set) = {
-            let Some(native) = self.group_layouts.get_mut(layout) else {
-                unreachable!("group \"{label}\" has a dead layout")
-            };
-            if native.free.is_empty() {
-                native.grow(&self.raw)?;
-            }
-            // `grow` leaves at least one.
-            let Some(set) = native.free.pop() else { unreachable!("a pool without sets") };
-            (native.template, set)
+        let Some(native) = self.group_layouts.get_mut(layout) else {
+            unreachable!("group \"{label}\" has a dead layout")
         };
+        if native.free.is_empty() {
+            native.grow(&self.raw)?;
+        }
+        // `grow` leaves at least one.
+        let Some(set) = native.free.pop() else { unreachable!("a pool without sets") };
+        debug_assert_eq!(native.data.len(), bindings.len());
         if !bindings.is_empty() {
-            let data: SmallVec<[Descriptor; 16]> =
-                bindings.iter().map(|binding| self.descriptor(binding)).collect();
+            for (descriptor, binding) in native.data.iter_mut().zip(bindings) {
+                *descriptor = match *binding {
+                    NativeBinding::Buffer { buffer, offset, size } => Descriptor {
+                        buffer: vk::DescriptorBufferInfo {
+                            buffer: self.buffers.get(buffer).raw,
+                            offset,
+                            range: size,
+                        },
+                    },
+                    NativeBinding::Texture { view, layout } => {
+                        let view = self.views.get(view);
+                        let image_layout = barrier::image_layout(layout, view.aspects);
+                        let sampler = vk::Sampler::null();
+                        let image_view = view.raw;
+                        Descriptor { image: vk::DescriptorImageInfo { sampler, image_view, image_layout } }
+                    }
+                    NativeBinding::Sampler { sampler } => {
+                        let sampler = *self.samplers.get(sampler);
+                        Descriptor { image: vk::DescriptorImageInfo { sampler, ..Default::default() } }
+                    }
+                };
+            }
+            let data = native.data.as_ptr().cast();
             // SAFETY: the set is on no submission; `data` has an element for each binding of the template, of the
             // member that the binding's type reads, and both lists are sorted by binding.
-            unsafe { self.raw.update_descriptor_set_with_template(set, template, data.as_ptr().cast()) };
+            unsafe { self.raw.update_descriptor_set_with_template(set, native.template, data) };
         }
         self.name(set, label);
         self.groups.insert(slot, Group { set, layout });
         Ok(())
-    }
-
-    fn descriptor(&self, binding: &NativeBinding) -> Descriptor {
-        match *binding {
-            NativeBinding::Buffer { buffer, offset, size } => Descriptor {
-                buffer: vk::DescriptorBufferInfo {
-                    buffer: self.buffers.get(buffer).raw,
-                    offset,
-                    range: size,
-                },
-            },
-            NativeBinding::Texture { view, layout } => {
-                let view = self.views.get(view);
-                Descriptor {
-                    image: vk::DescriptorImageInfo {
-                        sampler: vk::Sampler::null(),
-                        image_view: view.raw,
-                        image_layout: barrier::image_layout(layout, view.aspects),
-                    },
-                }
-            }
-            NativeBinding::Sampler { sampler } => Descriptor {
-                image: vk::DescriptorImageInfo { sampler: *self.samplers.get(sampler), ..Default::default() },
-            },
-        }
     }
 
     pub(crate) fn free_group(&mut self, group: Group) {

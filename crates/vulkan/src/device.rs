@@ -18,7 +18,7 @@ use crate::label::Labels;
 use crate::memory::{Memory, failed};
 use crate::messages::ValidationMessages;
 use crate::queue::Progress;
-use crate::resource::{Buffer, Texture, View};
+use crate::resource::{Buffer, ImageKind, Texture, View};
 use crate::table::Table;
 
 /// How long dropping a device waits for the GPU before it gives the device up and leaks it.
@@ -40,6 +40,7 @@ pub struct Vulkan {
 
     pub(crate) buffers: Table<Buffer>,
     pub(crate) textures: Table<Texture>,
+    pub(crate) image_kinds: Vec<(ImageKind, vk::ImageFormatProperties)>,
     pub(crate) views: Table<View>,
     pub(crate) samplers: Table<vk::Sampler>,
     pub(crate) group_layouts: Table<GroupLayout>,
@@ -123,6 +124,7 @@ impl Vulkan {
             section_pools: CommandPools::new(vk::CommandBufferLevel::SECONDARY),
             buffers: Table::default(),
             textures: Table::default(),
+            image_kinds: Vec::new(),
             views: Table::default(),
             samplers: Table::default(),
             group_layouts: Table::default(),

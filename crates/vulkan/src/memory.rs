@@ -58,7 +58,6 @@ impl Memory {
         device: &ash::Device,
         owner: Owner,
         class: MemoryClass,
-        label: &str,
     ) -> Result<Allocation, BackendError> {
         let mut dedicated = vk::MemoryDedicatedRequirements::default();
         let mut requirements = vk::MemoryRequirements2::default().push_next(&mut dedicated);
@@ -82,7 +81,8 @@ impl Memory {
         let allocation = self
             .allocator
             .allocate(&AllocationCreateDesc {
-                name: label,
+                // Nobody asks the allocator for names, and it would keep two copies of each.
+                name: "",
                 requirements,
                 location: match class {
                     MemoryClass::Device => MemoryLocation::GpuOnly,

@@ -38,6 +38,20 @@ pub(crate) struct View {
     pub aspects: vk::ImageAspectFlags,
 }
 
+/// What the driver's limits of an image depend on; tiling is always optimal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ImageKind {
+    format: vk::Format,
+    ty: vk::ImageType,
+    usage: vk::ImageUsageFlags,
+    flags: vk::ImageCreateFlags,
+}
+
+/// How many kinds of image are remembered; they are searched one by one.
+const IMAGE_KINDS: usize = 64;
+
+const IMAGE_LIMITS: &str = "vkGetPhysicalDeviceImageFormatProperties";
+
 impl Buffer {
     /// Where mapped bytes begin. None for device memory, and for a range that leaves the buffer.
     fn mapped(&self, offset: u64, bytes: usize) -> Option<NonNull<u8>> {
@@ -64,7 +78,7 @@ impl Vulkan {
         // SAFETY: the description was validated against the enabled limits.
         let raw = unsafe { self.raw.create_buffer(&info, None) }
             .map_err(|error| with_bytes(failed("vkCreateBuffer", error), size))?;
-        match self.memory.bind(&self.raw, Owner::Buffer(raw), class, desc.label) {
+        match self.memory.bind(&self.raw, Owner::Buffer(raw), class) {
             Ok(allocation) => {
                 self.name(raw, desc.label);
                 self.buffers.insert(slot, Buffer { raw, size, allocation });
@@ -146,7 +160,7 @@ impl Vulkan {
         // SAFETY: the description was validated, and the driver was asked about this very combination.
         let raw =
             unsafe { self.raw.create_image(&info, None) }.map_err(|error| failed("vkCreateImage", error))?;
-        match self.memory.bind(&self.raw, Owner::Image(raw), MemoryClass::Device, desc.label) {
+        match self.memory.bind(&self.raw, Owner::Image(raw), MemoryClass::Device) {
             Ok(allocation) => {
                 self.name(raw, desc.label);
                 self.textures.insert(slot, Texture { raw, format: desc.format, usage, allocation });
@@ -161,26 +175,8 @@ impl Vulkan {
     }
 
     /// Sample counts, and sizes of single formats, are limits that only the driver knows.
-    fn check_image(&self, info: &vk::ImageCreateInfo<'_>) -> NativeResult {
-        const CALL: &str = "vkGetPhysicalDeviceImageFormatProperties";
-        // SAFETY: the physical device is of this instance.
-        let found = unsafe {
-            self.instance.raw.get_physical_device_image_format_properties(
-                self.physical.raw,
-                info.format,
-                info.image_type,
-                info.tiling,
-                info.usage,
-                info.flags,
-            )
-        }
-        .map_err(|error| match error {
-            vk::Result::ERROR_FORMAT_NOT_SUPPORTED => BackendError::Failed {
-                call: CALL,
-                detail: format!("{:?} cannot be an image with usage {:?}", info.format, info.usage),
-            },
-            error => failed(CALL, error),
-        })?;
+    fn check_image(&mut self, info: &vk::ImageCreateInfo<'_>) -> NativeResult {
+        let found = self.image_limits(info)?;
         let least = found.max_extent;
         let refused = if !found.sample_counts.contains(info.samples) {
             format!("{:?} has {:?}, not {:?}", info.format, found.sample_counts, info.samples)
@@ -197,7 +193,42 @@ impl Vulkan {
         } else {
             return Ok(());
         };
-        Err(BackendError::Failed { call: CALL, detail: refused })
+        Err(BackendError::Failed { call: IMAGE_LIMITS, detail: refused })
+    }
+
+    /// Asks the driver once for each kind of image; a program has few.
+    fn image_limits(
+        &mut self,
+        info: &vk::ImageCreateInfo<'_>,
+    ) -> Result<vk::ImageFormatProperties, BackendError> {
+        let kind =
+            ImageKind { format: info.format, ty: info.image_type, usage: info.usage, flags: info.flags };
+        if let Some((_, known)) = self.image_kinds.iter().find(|(known, _)| *known == kind) {
+            return Ok(*known);
+        }
+        // SAFETY: the physical device is of this instance.
+        let found = unsafe {
+            self.instance.raw.get_physical_device_image_format_properties(
+                self.physical.raw,
+                info.format,
+                info.image_type,
+                info.tiling,
+                info.usage,
+                info.flags,
+            )
+        }
+        .map_err(|error| match error {
+            vk::Result::ERROR_FORMAT_NOT_SUPPORTED => BackendError::Failed {
+                call: IMAGE_LIMITS,
+                detail: format!("{:?} cannot be an image with usage {:?}", info.format, info.usage),
+            },
+            error => failed(IMAGE_LIMITS, error),
+        })?;
+        if self.image_kinds.len() == IMAGE_KINDS {
+            self.image_kinds.clear();
+        }
+        self.image_kinds.push((kind, found));
+        Ok(found)
     }
 
     pub(crate) fn free_texture(&mut self, texture: Texture) {
@@ -231,8 +262,7 @@ impl Vulkan {
         }
         let aspects = convert::aspects(view.range.aspects);
         let mut usage_info = vk::ImageViewUsageCreateInfo::default().usage(usage);
-        let info = vk::ImageViewCreateInfo::default()
-            .push_next(&mut usage_info)
+        let mut info = vk::ImageViewCreateInfo::default()
             .image(texture.raw)
             .view_type(convert::view_type(view.dimension))
             .format(format)
@@ -243,6 +273,9 @@ impl Vulkan {
                 base_array_layer: view.range.base_layer,
                 layer_count: view.range.layers,
             });
+        if usage != texture.usage & viewed {
+            info = info.push_next(&mut usage_info);
+        }
         // SAFETY: the texture is live, and the range and format were validated against it.
         let raw = unsafe { self.raw.create_image_view(&info, None) }
             .map_err(|error| failed("vkCreateImageView", error))?;

@@ -6,6 +6,7 @@ mod lifetimes;
 mod make;
 mod overlays;
 mod raster;
+mod textures;
 mod threads;
 
 use purlin_rhi::{AdapterSelector, Device, DeviceRequest, Limits, StorageCeilings};
@@ -91,6 +92,7 @@ impl Contender for Purlin {
             Workload::Overlays { count } => Box::new(overlays::Overlays::new(gpu, count)?),
             Workload::Slices => Box::new(lifetimes::Groups::new(gpu, false)?),
             Workload::Dynamic => Box::new(lifetimes::Groups::new(gpu, true)?),
+            Workload::Sampled => Box::new(textures::Groups::new(gpu)?),
             Workload::Buffers | Workload::LargeBuffers => Box::new(lifetimes::Buffers::new(gpu, workload)),
             Workload::Threads { threads } => {
                 Box::new(threads::Threads::new(gpu, threads, self.thread_draws)?)

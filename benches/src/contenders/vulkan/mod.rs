@@ -13,6 +13,7 @@ mod make;
 mod overlays;
 mod renderpass;
 mod resources;
+mod textures;
 mod threads;
 mod transfer;
 
@@ -53,6 +54,7 @@ impl Contender for Ash {
             Workload::Overlays { count } => Box::new(overlays::Overlays::new(gpu, count)?),
             Workload::Slices => Box::new(groups::Groups::new(gpu, false)?),
             Workload::Dynamic => Box::new(groups::Groups::new(gpu, true)?),
+            Workload::Sampled => Box::new(textures::Groups::new(gpu)?),
             Workload::Buffers | Workload::LargeBuffers => Box::new(resources::Buffers::new(gpu, workload)),
             Workload::Threads { threads } => {
                 Box::new(threads::Threads::new(gpu, threads, self.thread_draws)?)

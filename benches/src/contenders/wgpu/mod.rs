@@ -7,6 +7,7 @@ mod lifetimes;
 mod make;
 mod overlays;
 mod raster;
+mod textures;
 mod threads;
 
 use ::wgpu::hal::vulkan::Api as Vulkan;
@@ -92,6 +93,7 @@ impl Contender for Wgpu {
             Workload::Overlays { count } => Box::new(overlays::Overlays::new(gpu, count)),
             Workload::Slices => Box::new(lifetimes::Groups::new(gpu, false)),
             Workload::Dynamic => Box::new(lifetimes::Groups::new(gpu, true)),
+            Workload::Sampled => Box::new(textures::Groups::new(gpu)),
             Workload::Buffers | Workload::LargeBuffers => Box::new(lifetimes::Buffers::new(gpu, workload)),
             Workload::Threads { threads } => Box::new(threads::Threads::new(gpu, threads, self.thread_draws)),
             Workload::Textures => Box::new(lifetimes::Textures::new(gpu)),

@@ -63,7 +63,7 @@ impl<B: Backend> Device<B> {
         if let Err(error) = self.backend.create_buffer(slot, &native, memory) {
             return Err(self.backend_error(error, what()));
         }
-        let handle: Buffer = self.registry.buffers.insert(BufferRecord {
+        let handle: Buffer = self.registry.buffers.insert(slot, BufferRecord {
             label: desc.label.into(),
             size: desc.size,
             padded_size,

@@ -3,6 +3,7 @@
 
 mod binding;
 mod buffer;
+mod group;
 mod pipeline;
 mod sampler;
 mod texture;

@@ -38,7 +38,7 @@ impl<B: Backend> Device<B> {
             return Err(self.backend_error(error, what()));
         }
         let record = ShaderModuleRecord { label: source.label.into(), source: *source };
-        let handle = self.registry.modules.insert(record);
+        let handle = self.registry.modules.insert(slot, record);
         Ok(self.own(handle))
     }
 
@@ -163,7 +163,7 @@ impl<B: Backend> Device<B> {
         }
         self.registry.pipeline_layouts.retain(desc.layout.slot());
         self.registry.modules.retain(desc.compute.module.slot());
-        let handle = self.registry.compute_pipelines.insert(ComputePipelineRecord {
+        let handle = self.registry.compute_pipelines.insert(slot, ComputePipelineRecord {
             label: desc.label.into(),
             interface,
             module: desc.compute.module.slot(),
@@ -214,7 +214,7 @@ impl<B: Backend> Device<B> {
         for &module in &modules {
             self.registry.modules.retain(module);
         }
-        let handle = self.registry.render_pipelines.insert(RenderPipelineRecord {
+        let handle = self.registry.render_pipelines.insert(slot, RenderPipelineRecord {
             label: desc.label.into(),
             interface,
             modules,

@@ -28,8 +28,9 @@ impl<B: Backend> Device<B> {
         let what = || named(ResourceKind::Texture, desc.label);
         self.check_lost("create_texture")?;
         self.check_texture(desc)?;
-        self.make_room(ResourceKind::Texture, texture_bytes(desc).unwrap_or(0))?;
-        let bytes = texture_bytes(desc).ok_or_else(|| {
+        let bytes = texture_bytes(desc);
+        self.make_room(ResourceKind::Texture, bytes.unwrap_or(0))?;
+        let bytes = bytes.ok_or_else(|| {
             invalid(what(), "size", "a size whose bytes fit in 64 bits", format!("{:?}", desc.size))
         })?;
         self.check_budget(bytes, what)?;
@@ -51,7 +52,7 @@ impl<B: Backend> Device<B> {
             bytes,
         };
         self.ledger.add_texture(slot, record.aspects(), record.mips, record.layers());
-        let handle = self.registry.textures.insert(record);
+        let handle = self.registry.textures.insert(slot, record);
         self.registry.charge(bytes);
         Ok(self.own(handle))
     }
@@ -229,7 +230,7 @@ impl<B: Backend> Device<B> {
         if let Err(error) = self.backend.create_texture_view(slot, &native) {
             return Err(self.backend_error(error, what()));
         }
-        let handle: TextureView = self.registry.views.insert(view);
+        let handle: TextureView = self.registry.views.insert(slot, view);
         self.registry.textures.retain(texture.slot());
         Ok(self.own(handle))
     }

@@ -3,8 +3,6 @@
 //! A ticket is delivered once, after its submission has completed; asking earlier answers [`Error::Pending`] and
 //! nothing ever waits. Dropping a ticket cancels it, and the staging stays untouched until the GPU is done with it.
 
-use std::sync::Arc;
-
 use crate::backend::Backend;
 use crate::desc::{BufferDesc, Contents, MemoryClass};
 use crate::device::Device;
@@ -20,7 +18,7 @@ pub struct ReadTicket {
     id: u64,
     device: DeviceTag,
     len: u64,
-    drops: Arc<DropQueue>,
+    drops: &'static DropQueue,
 }
 
 impl ReadTicket {
@@ -37,7 +35,7 @@ impl ReadTicket {
 
 impl Drop for ReadTicket {
     fn drop(&mut self) {
-        self.drops.push(DropNote::Readback { id: self.id });
+        self.drops.push(DropNote::Readback { device: self.device, id: self.id });
     }
 }
 
@@ -200,7 +198,7 @@ impl<B: Backend> Device<B> {
             progress: Progress::Recorded,
             cancelled: false,
         });
-        let ticket = ReadTicket { id, device: self.tag, len: rows.tight(), drops: Arc::clone(&self.drops) };
+        let ticket = ReadTicket { id, device: self.tag, len: rows.tight(), drops: self.drops };
         Ok((buffer, ticket))
     }
 

@@ -89,7 +89,7 @@ impl<B: Backend> Device<B> {
                     return Err(self.backend_error(error, named(ResourceKind::QuerySet, label)));
                 }
                 let record = QuerySetRecord { label: label.into() };
-                let set = self.registry.query_sets.insert(record);
+                let set = self.registry.query_sets.insert(slot, record);
                 Frame { set, names: String::new(), ends: Vec::new(), ordinal: 0 }
             }
         };
