@@ -1,6 +1,7 @@
 //! The catalog: what each physical device has, and what keeps it from being usable.
 
 use std::ffi::CStr;
+use std::sync::OnceLock;
 
 use ash::vk;
 use purlin_rhi::backend::{MAX_GROUPS, MAX_IMMEDIATES, MAX_VERTEX_BUFFERS};
@@ -12,6 +13,8 @@ use crate::instance::{API_VERSION, Instance};
 
 /// Color attachments that a pass gathers on the stack.
 pub(crate) const MAX_COLORS: usize = 8;
+/// The last of the formats whose numbers follow one another.
+const CORE_FORMATS: i32 = vk::Format::ASTC_12X12_SRGB_BLOCK.as_raw();
 /// Vertex attributes that a pipeline gathers on the stack.
 pub(crate) const MAX_ATTRIBUTES: usize = 32;
 
@@ -33,6 +36,8 @@ pub(crate) struct Physical {
     pub max_indirect_draws: u32,
     /// What the native formats of depth 24 are.
     pub depth_formats: DepthFormats,
+    /// What core formats can do, by number; asked for once.
+    formats: OnceLock<Box<[vk::FormatFeatureFlags]>>,
     /// Shader abilities that are enabled wherever they are; see [`shader_features`].
     pub shader_features: vk::PhysicalDeviceFeatures,
 }
@@ -129,6 +134,7 @@ impl Physical {
             timestamp_period: base.limits.timestamp_period,
             max_indirect_draws: base.limits.max_draw_indirect_count.max(1),
             depth_formats: DepthFormats::new(instance, raw),
+            formats: OnceLock::new(),
             shader_features: shader_features(&core),
         }
     }
@@ -156,9 +162,13 @@ impl Physical {
         if !features.contains(needed) {
             return FormatUses::empty();
         }
-        // SAFETY: the physical device is of this instance.
-        let properties = unsafe { instance.get_physical_device_format_properties(self.raw, native) };
-        let found = properties.optimal_tiling_features;
+        let ask = |native| {
+            // SAFETY: the physical device is of this instance.
+            unsafe { instance.get_physical_device_format_properties(self.raw, native) }.optimal_tiling_features
+        };
+        let core = || (0..=CORE_FORMATS).map(|number| ask(vk::Format::from_raw(number))).collect();
+        let known = self.formats.get_or_init(core).get(native.as_raw() as usize).copied();
+        let found = known.unwrap_or_else(|| ask(native));
         let mut uses = FormatUses::empty();
         for (bit, of) in [
             (vk::FormatFeatureFlags::SAMPLED_IMAGE, FormatUses::SAMPLED),

@@ -88,14 +88,24 @@ impl Vulkan {
                     .descriptor_count(1)
                     .stage_flags(convert::shader_stages(entry.visibility)),
             );
-            updates.push(vk::DescriptorUpdateTemplateEntry {
-                dst_binding: entry.binding,
-                dst_array_element: 0,
-                descriptor_count: 1,
-                descriptor_type: ty,
-                offset: updates.len() * size_of::<Descriptor>(),
-                stride: size_of::<Descriptor>(),
+            // Consecutive bindings that are alike are one update, which drivers take at once.
+            let alike = bindings.len().checked_sub(2).is_some_and(|last| {
+                let last = &bindings[last];
+                last.descriptor_type == ty
+                    && last.stage_flags == convert::shader_stages(entry.visibility)
+                    && last.binding + 1 == entry.binding
             });
+            match updates.last_mut() {
+                Some(update) if alike => update.descriptor_count += 1,
+                _ => updates.push(vk::DescriptorUpdateTemplateEntry {
+                    dst_binding: entry.binding,
+                    dst_array_element: 0,
+                    descriptor_count: 1,
+                    descriptor_type: ty,
+                    offset: (bindings.len() - 1) * size_of::<Descriptor>(),
+                    stride: size_of::<Descriptor>(),
+                }),
+            }
             match per_set.iter_mut().find(|size| size.ty == ty) {
                 Some(size) => size.descriptor_count += 1,
                 None => per_set.push(vk::DescriptorPoolSize { ty, descriptor_count: 1 }),
@@ -129,7 +139,7 @@ impl Vulkan {
             pools: SmallVec::new(),
             next_pool_sets: POOL_SETS.0,
             free: Vec::new(),
-            data: vec![Descriptor { image: vk::DescriptorImageInfo::default() }; updates.len()].into(),
+            data: vec![Descriptor { image: vk::DescriptorImageInfo::default() }; entries.len()].into(),
         };
         self.group_layouts.insert(slot, layout);
         Ok(())

@@ -173,6 +173,9 @@ impl<B: Backend> Device<B> {
                 if format.is_depth_stencil_format() { FormatUses::DEPTH_STENCIL } else { FormatUses::COLOR };
         }
         let available = self.backend.format_uses(format);
+        if available.contains(uses) {
+            return Ok(());
+        }
         match (uses - available).iter_names().next() {
             None => Ok(()),
             Some((name, _)) => {
