@@ -192,7 +192,8 @@ pub fn group_texel(texture: u32) -> [u8; 4] {
 pub fn group_sums(count: u32) -> Vec<u8> {
     let mut sums = vec![[0u32; 4]; count as usize];
     for texture in 0..count * TEXTURES_PER_GROUP {
-        for (sum, byte) in sums[(texture / TEXTURES_PER_GROUP) as usize].iter_mut().zip(group_texel(texture)) {
+        for (sum, byte) in sums[(texture / TEXTURES_PER_GROUP) as usize].iter_mut().zip(group_texel(texture))
+        {
             *sum += u32::from(byte);
         }
     }

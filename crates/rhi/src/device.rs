@@ -309,7 +309,8 @@ impl<B: Backend> Device<B> {
                     // A note of another tag is for the device that had the queue before.
                     let (device, slot, generation) = crate::handle::split(bits);
                     if device == self.tag {
-                        self.registry.destroy(kind, slot, generation, self.submitted);
+                        let Self { registry, backend, ledger, submitted, completed, .. } = self;
+                        registry.discard(backend, ledger, (kind, slot, generation), *submitted, *completed);
                     }
                 }
                 DropNote::Readback { device, id } if device == self.tag => self.readbacks.cancel(id),

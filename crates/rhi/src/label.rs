@@ -25,6 +25,20 @@ impl From<&str> for Label {
     }
 }
 
+impl Label {
+    /// Becomes another label, mostly in place.
+    #[inline]
+    pub(crate) fn set(&mut self, text: &str) {
+        match self {
+            Self::Short(short) if text.len() <= SHORT => {
+                short.clear();
+                short.push_str(text);
+            }
+            _ => *self = text.into(),
+        }
+    }
+}
+
 impl Default for Label {
     fn default() -> Self {
         Self::Short(ArrayString::new_const())
@@ -65,6 +79,11 @@ mod tests {
             let label = Label::from(&*text);
             assert_eq!(&*label, text);
             assert_eq!(matches!(label, Label::Short(_)), length <= SHORT, "{length}");
+            for before in ["", "before", "one before that is long enough for the heap"] {
+                let mut set = Label::from(before);
+                set.set(&text);
+                assert_eq!(*set, *text, "over \"{before}\"");
+            }
         }
     }
 }

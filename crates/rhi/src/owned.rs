@@ -6,17 +6,29 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::handle::{DeviceTag, Handle, ResourceKind, kind::Kind};
 
-/// Notes of dropped owners and tickets. The one lock in the crate, taken by drops and once a frame.
+/// Notes that fit without a lock between two readings.
+const ROOM: u64 = 1024;
+
+/// Notes of dropped owners and tickets: a ring that any thread appends to and the device reads, and a list behind a
+/// lock for what the ring has no room for.
 ///
 /// Queues live as long as the process and go from a device that ends to one that begins, so that an owner needs no
 /// count of owners. Each note says which device it is for.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct DropQueue {
-    notes: Mutex<Vec<DropNote>>,
+    ring: Box<[Note]>,
+    /// The place of the next note, counted up; writers claim it.
+    head: AtomicU64,
+    /// The place of the next note to read; only the device moves it.
+    tail: AtomicU64,
+    /// How many notes the list has.
+    late: AtomicU64,
+    list: Mutex<Vec<DropNote>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,30 +44,96 @@ pub(crate) enum DropNote {
     },
 }
 
+/// A place of the ring: a note in two words.
+#[derive(Debug, Default)]
+struct Note {
+    /// The handle's bits or the readback's number. Zero while nothing is written: neither is ever zero.
+    subject: AtomicU64,
+    /// The kind of the resource; from [`READBACK`] on, the device of a readback.
+    what: AtomicU64,
+}
+
+const READBACK: u64 = ResourceKind::ALL.len() as u64;
+
 /// Queues of devices that are gone.
 static SPARE: Mutex<Vec<&'static DropQueue>> = Mutex::new(Vec::new());
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl DropQueue {
+    fn new() -> Self {
+        Self {
+            ring: (0..ROOM).map(|_| Note::default()).collect(),
+            head: AtomicU64::new(0),
+            tail: AtomicU64::new(0),
+            late: AtomicU64::new(0),
+            list: Mutex::default(),
+        }
+    }
+
     /// A queue for a new device.
     pub(crate) fn lend() -> &'static Self {
-        let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let queue = spare.unwrap_or_else(|| Box::leak(Box::default()));
-        queue.notes.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        queue
+        let spare = lock(&SPARE).pop();
+        spare.unwrap_or_else(|| Box::leak(Box::new(Self::new())))
     }
 
     /// For the next device. Owners of this one may still leave notes here, which nobody will act on.
     pub(crate) fn give_back(&'static self) {
-        SPARE.lock().unwrap_or_else(PoisonError::into_inner).push(self);
+        lock(&SPARE).push(self);
     }
 
     pub(crate) fn push(&self, note: DropNote) {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+        let mut head = self.head.load(Ordering::Relaxed);
+        // What was read before `tail` was moved is read for good, and its place is empty again.
+        while head.wrapping_sub(self.tail.load(Ordering::Acquire)) < ROOM {
+            match self.head.compare_exchange_weak(head, head + 1, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => {
+                    let (subject, what) = match note {
+                        DropNote::Resource { kind, bits } => (bits, kind as u64),
+                        DropNote::Readback { device, id } => (id, READBACK + u64::from(device.0)),
+                    };
+                    let place = &self.ring[(head % ROOM) as usize];
+                    place.what.store(what, Ordering::Relaxed);
+                    place.subject.store(subject, Ordering::Release);
+                    return;
+                }
+                Err(now) => head = now,
+            }
+        }
+        let mut list = lock(&self.list);
+        list.push(note);
+        self.late.store(list.len() as u64, Ordering::Relaxed);
     }
 
-    /// Moves all notes to `out`, which must be empty; both keep their capacity.
+    /// Moves all notes to `out`. Only one thread at a time may read; a note that is being written meanwhile waits for
+    /// the next time, and so do those after it.
     pub(crate) fn take(&self, out: &mut Vec<DropNote>) {
-        std::mem::swap(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner), out);
+        let first = self.tail.load(Ordering::Relaxed);
+        let mut tail = first;
+        loop {
+            let place = &self.ring[(tail % ROOM) as usize];
+            let subject = place.subject.load(Ordering::Acquire);
+            if subject == 0 {
+                break;
+            }
+            let what = place.what.load(Ordering::Relaxed);
+            out.push(match ResourceKind::ALL.get(what as usize) {
+                Some(&kind) => DropNote::Resource { kind, bits: subject },
+                None => DropNote::Readback { device: DeviceTag((what - READBACK) as u16), id: subject },
+            });
+            place.subject.store(0, Ordering::Relaxed);
+            tail += 1;
+        }
+        if tail != first {
+            self.tail.store(tail, Ordering::Release);
+        }
+        if self.late.load(Ordering::Relaxed) > 0 {
+            let mut list = lock(&self.list);
+            self.late.store(0, Ordering::Relaxed);
+            out.append(&mut list);
+        }
     }
 }
 
@@ -103,5 +181,68 @@ impl<K: Kind> fmt::Debug for Owned<K> {
 impl<K: Kind> Drop for Owned<K> {
     fn drop(&mut self) {
         self.queue.push(DropNote::Resource { kind: K::KIND, bits: self.handle.to_bits() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    fn note(id: u64) -> DropNote {
+        let kind = ResourceKind::ALL[id as usize % ResourceKind::ALL.len()];
+        if id.is_multiple_of(2) {
+            DropNote::Resource { kind, bits: id + 1 }
+        } else {
+            DropNote::Readback { device: DeviceTag(u16::MAX), id }
+        }
+    }
+
+    #[test]
+    fn what_has_no_room_in_the_ring_is_not_lost() {
+        let queue = DropQueue::new();
+        let mut out = Vec::new();
+        for count in [0, 1, ROOM - 1, ROOM, ROOM + 1, 5 * ROOM, 3] {
+            (0..count).for_each(|id| queue.push(note(id)));
+            queue.take(&mut out);
+            assert!(out.iter().copied().eq((0..count).map(note)), "{count}, in order");
+            out.clear();
+            queue.take(&mut out);
+            assert!(out.is_empty(), "nothing is delivered twice");
+        }
+    }
+
+    #[test]
+    fn threads_drop_while_the_device_reads() {
+        const THREADS: u64 = 4;
+        const EACH: u64 = 10_000;
+        let queue = DropQueue::new();
+        let done = AtomicBool::new(false);
+        let mut seen = std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut seen = Vec::new();
+                while !done.load(Ordering::Acquire) {
+                    queue.take(&mut seen);
+                }
+                queue.take(&mut seen);
+                seen
+            });
+            let writers: Vec<_> = (0..THREADS)
+                .map(|thread| {
+                    let queue = &queue;
+                    scope.spawn(move || (0..EACH).for_each(|id| queue.push(note(thread * EACH + id))))
+                })
+                .collect();
+            writers.into_iter().for_each(|writer| writer.join().unwrap());
+            done.store(true, Ordering::Release);
+            reader.join().unwrap()
+        });
+        let number = |note: &DropNote| match *note {
+            DropNote::Resource { bits, .. } => bits - 1,
+            DropNote::Readback { id, .. } => id,
+        };
+        seen.sort_unstable_by_key(number);
+        assert!(seen.into_iter().eq((0..THREADS * EACH).map(note)), "each note once");
     }
 }

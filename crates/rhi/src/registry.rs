@@ -258,6 +258,7 @@ impl Record for BindGroupRecord {
     fn label(&self) -> &str {
         &self.label
     }
+    #[inline]
     fn hot(&self) -> HotGroup {
         let first = self.dynamic.first();
         HotGroup {
@@ -466,6 +467,26 @@ impl Registry {
         was_live
     }
 
+    /// Destroys logically, and at once also natively when nothing is to be waited for.
+    pub(crate) fn discard<B: Backend>(
+        &mut self,
+        backend: &mut B,
+        ledger: &mut Ledger,
+        (kind, slot, generation): (ResourceKind, u32, u32),
+        after: u64,
+        completed: u64,
+    ) {
+        let was_live = with_table!(self, kind, table => table.destroy(slot, generation));
+        if !was_live {
+            return;
+        }
+        if after <= completed && self.retiring.is_empty() {
+            self.remove_unless_held(backend, ledger, kind, slot, completed);
+        } else {
+            self.queue(kind, slot, after);
+        }
+    }
+
     /// Queues what goes after a submission: behind what is there, which waits for no later one.
     fn queue(&mut self, kind: ResourceKind, slot: u32, after: u64) {
         let last = self.retiring.back().map_or(0, |entry| entry.after);
@@ -486,14 +507,26 @@ impl Registry {
         {
             self.retiring.pop_front();
             self.remove_unless_held(backend, ledger, kind, slot, completed);
-            while let Some((kind, slot)) = self.released.pop() {
-                self.waiting -= 1;
-                self.remove_unless_held(backend, ledger, kind, slot, completed);
-            }
         }
     }
 
+    /// Removes what nothing holds, and then whatever only it held.
     fn remove_unless_held<B: Backend>(
+        &mut self,
+        backend: &mut B,
+        ledger: &mut Ledger,
+        kind: ResourceKind,
+        slot: u32,
+        completed: u64,
+    ) {
+        self.try_remove(backend, ledger, kind, slot, completed);
+        while let Some((kind, slot)) = self.released.pop() {
+            self.waiting -= 1;
+            self.try_remove(backend, ledger, kind, slot, completed);
+        }
+    }
+
+    fn try_remove<B: Backend>(
         &mut self,
         backend: &mut B,
         ledger: &mut Ledger,
@@ -514,13 +547,7 @@ impl Registry {
         }
     }
 
-    fn remove<B: Backend>(
-        &mut self,
-        backend: &mut B,
-        ledger: &mut Ledger,
-        kind: ResourceKind,
-        slot: u32,
-    ) {
+    fn remove<B: Backend>(&mut self, backend: &mut B, ledger: &mut Ledger, kind: ResourceKind, slot: u32) {
         match kind {
             ResourceKind::Buffer => {
                 if let Some(record) = self.buffers.remove(slot) {

@@ -68,6 +68,7 @@ impl<R: Record> Table<R> {
     }
 
     /// The slot that the next [`Self::insert`] will use. Nothing is used up yet, so the backend can fail in between.
+    #[inline]
     pub(crate) fn next_slot(&mut self) -> Result<u32> {
         if self.count >= self.ceiling {
             return Err(self.full(self.count, self.ceiling));
@@ -79,6 +80,7 @@ impl<R: Record> Table<R> {
     }
 
     /// Adds an empty slot.
+    #[cold]
     fn grow(&mut self) -> Result<u32> {
         let slot = self.slots.len() as u32;
         if slot >= crate::handle::MAX_SLOTS {
@@ -119,6 +121,7 @@ impl<R: Record> Table<R> {
     }
 
     /// Makes the slot live with the record that lies in it.
+    #[inline]
     pub(crate) fn insert_spare<K: Kind>(&mut self, slot: u32) -> Handle<K> {
         debug_assert_eq!(K::KIND, self.kind);
         debug_assert_eq!(self.free.last(), Some(&slot), "the slot is the next one");

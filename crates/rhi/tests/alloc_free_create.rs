@@ -60,8 +60,7 @@ fn round(gpu: &mut Device<Null>, shape: BindGroupLayout) -> Result<()> {
 
 #[test]
 fn resources_come_and_go_without_the_heap() {
-    let mut gpu =
-        Device::from_backend(Null::new(NullConfig::default()), &DeviceRequest::default()).unwrap();
+    let mut gpu = Device::from_backend(Null::new(NullConfig::default()), &DeviceRequest::default()).unwrap();
     let shape =
         gpu.create_bind_group_layout(&BindGroupLayoutDesc { label: "shape", entries: &SHAPE }).unwrap();
     let mut first = None;

@@ -164,7 +164,8 @@ impl Physical {
         }
         let ask = |native| {
             // SAFETY: the physical device is of this instance.
-            unsafe { instance.get_physical_device_format_properties(self.raw, native) }.optimal_tiling_features
+            unsafe { instance.get_physical_device_format_properties(self.raw, native) }
+                .optimal_tiling_features
         };
         let core = || (0..=CORE_FORMATS).map(|number| ask(vk::Format::from_raw(number))).collect();
         let known = self.formats.get_or_init(core).get(native.as_raw() as usize).copied();

@@ -36,10 +36,10 @@ impl<'g> Groups<'g> {
 
     fn create(&mut self) -> Outcome<()> {
         for textures in self.textures.chunks_exact(TEXTURES_PER_GROUP as usize) {
-            let entries: [_; TEXTURES_PER_GROUP as usize] = std::array::from_fn(|index| {
-                BindGroupEntry::texture(index as u32, *textures[index].view)
-            });
-            let desc = BindGroupDesc { label: "material", layout: *self.program.groups[0], entries: &entries };
+            let entries: [_; TEXTURES_PER_GROUP as usize] =
+                std::array::from_fn(|index| BindGroupEntry::texture(index as u32, *textures[index].view));
+            let desc =
+                BindGroupDesc { label: "material", layout: *self.program.groups[0], entries: &entries };
             self.made.push(self.gpu.device.create_bind_group(&desc)?);
         }
         Ok(())

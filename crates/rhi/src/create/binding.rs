@@ -64,12 +64,10 @@ impl<B: Backend> Device<B> {
         if let Err(error) = self.backend.create_bind_group_layout(slot, desc.label, &entries) {
             return Err(self.backend_error(error, what()));
         }
-        let handle = self.registry.group_layouts.insert(slot, BindGroupLayoutRecord {
-            label: desc.label.into(),
-            entries,
-            dynamic_uniform,
-            dynamic_storage,
-        });
+        let handle = self.registry.group_layouts.insert(
+            slot,
+            BindGroupLayoutRecord { label: desc.label.into(), entries, dynamic_uniform, dynamic_storage },
+        );
         Ok(self.own(handle))
     }
 
@@ -215,11 +213,14 @@ impl<B: Backend> Device<B> {
         for &group in &slots {
             self.registry.group_layouts.retain(group);
         }
-        let handle = self.registry.pipeline_layouts.insert(slot, PipelineLayoutRecord {
-            label: desc.label.into(),
-            groups: desc.groups.iter().copied().collect(),
-            immediate_size: desc.immediate_size,
-        });
+        let handle = self.registry.pipeline_layouts.insert(
+            slot,
+            PipelineLayoutRecord {
+                label: desc.label.into(),
+                groups: desc.groups.iter().copied().collect(),
+                immediate_size: desc.immediate_size,
+            },
+        );
         Ok(self.own(handle))
     }
 

@@ -63,14 +63,17 @@ impl<B: Backend> Device<B> {
         if let Err(error) = self.backend.create_buffer(slot, &native, memory) {
             return Err(self.backend_error(error, what()));
         }
-        let handle: Buffer = self.registry.buffers.insert(slot, BufferRecord {
-            label: desc.label.into(),
-            size: desc.size,
-            padded_size,
-            usage: desc.usage,
-            contents: desc.contents,
-            memory,
-        });
+        let handle: Buffer = self.registry.buffers.insert(
+            slot,
+            BufferRecord {
+                label: desc.label.into(),
+                size: desc.size,
+                padded_size,
+                usage: desc.usage,
+                contents: desc.contents,
+                memory,
+            },
+        );
         self.registry.charge(padded_size);
         self.ledger.add_buffer(slot, padded_size);
         Ok(handle)

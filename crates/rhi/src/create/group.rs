@@ -9,7 +9,6 @@ use crate::desc::{BindGroupDesc, BindGroupEntry, BindingResource, Contents};
 use crate::device::Device;
 use crate::error::{Error, Result, invalid, named, unsupported};
 use crate::handle::{Buffer, ResourceKind, Sampler, TextureView, kind};
-use crate::label::Label;
 use crate::owned::Owned;
 use crate::plan::{Aspects, BufferUse, ResourceUse, TextureUse};
 use crate::registry::{
@@ -47,7 +46,7 @@ impl<B: Backend> Device<B> {
         if let Err(error) = self.backend.create_bind_group(slot, desc.label, layout, &group.bindings) {
             return Err(self.backend_error(error, named(ResourceKind::BindGroup, desc.label)));
         }
-        group.label = Label::from(desc.label);
+        group.label.set(desc.label);
         group.layout = desc.layout;
         group_layouts.retain(layout);
         for binding in &group.bindings {
@@ -159,9 +158,8 @@ impl<B: Backend> Binder<'_, B> {
     #[cold]
     fn mismatch(&self, layout: &BindGroupLayoutRecord, entries: &[BindGroupEntry]) -> Error {
         let label = &layout.label;
-        let is_wanted = |entry: &&BindGroupEntry| {
-            layout.entries.iter().any(|wanted| wanted.binding == entry.binding)
-        };
+        let is_wanted =
+            |entry: &&BindGroupEntry| layout.entries.iter().any(|wanted| wanted.binding == entry.binding);
         if entries.len() > layout.entries.len()
             && let Some(extra) = entries.iter().find(|entry| !is_wanted(entry))
         {
@@ -241,10 +239,8 @@ impl<B: Backend> Binder<'_, B> {
         size: u64,
     ) -> Error {
         let what = self.what();
-        let at =
-            |found: String| format!("binding {}: {found} (buffer \"{}\")", wanted.binding, record.label);
-        let (kind, alignment) =
-            (if rule.words { "storage" } else { "uniform" }, u64::from(rule.alignment));
+        let at = |found: String| format!("binding {}: {found} (buffer \"{}\")", wanted.binding, record.label);
+        let (kind, alignment) = (if rule.words { "storage" } else { "uniform" }, u64::from(rule.alignment));
         if !record.usage.contains(rule.usage) {
             let expected = format!("a buffer with usage {:?}", rule.usage);
             return invalid(what, "entries", expected, at(format!("{:?}", record.usage)));
@@ -330,12 +326,16 @@ impl<B: Backend> Binder<'_, B> {
             let Some(texture) = self.textures.handle_at(record.texture) else {
                 // The view keeps the memory, but nothing may be tracked by a dead handle.
                 let expected = "a view whose texture is alive (its contents are tracked)";
-                let found = format!("binding {binding}: the texture of view \"{}\" was destroyed", record.label);
+                let found =
+                    format!("binding {binding}: the texture of view \"{}\" was destroyed", record.label);
                 return Err(invalid(self.what(), "entries", expected, found));
             };
             let usage = ResourceUse::Texture { texture, range: record.range, usage };
             group.tracked.push(TrackedBinding { usage, binding, dynamic: None });
-        } else if self.textures.at(record.texture).is_some_and(|texture| !texture.written.contains(&record.range))
+        } else if self
+            .textures
+            .at(record.texture)
+            .is_some_and(|texture| !texture.written.contains(&record.range))
         {
             group.unwritten.push(view.slot());
         }

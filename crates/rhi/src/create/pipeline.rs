@@ -163,11 +163,10 @@ impl<B: Backend> Device<B> {
         }
         self.registry.pipeline_layouts.retain(desc.layout.slot());
         self.registry.modules.retain(desc.compute.module.slot());
-        let handle = self.registry.compute_pipelines.insert(slot, ComputePipelineRecord {
-            label: desc.label.into(),
-            interface,
-            module: desc.compute.module.slot(),
-        });
+        let handle = self.registry.compute_pipelines.insert(
+            slot,
+            ComputePipelineRecord { label: desc.label.into(), interface, module: desc.compute.module.slot() },
+        );
         Ok(self.own(handle))
     }
 
@@ -214,18 +213,25 @@ impl<B: Backend> Device<B> {
         for &module in &modules {
             self.registry.modules.retain(module);
         }
-        let handle = self.registry.render_pipelines.insert(slot, RenderPipelineRecord {
-            label: desc.label.into(),
-            interface,
-            modules,
-            vertex_buffers,
-            strip_index_format: desc.primitive.strip_index_format,
-            colors: desc.targets.iter().map(|target| target.as_ref().map(|target| target.format)).collect(),
-            depth_stencil: desc.depth_stencil.as_ref().map(|state| state.format),
-            writes_depth,
-            writes_stencil,
-            samples: desc.multisample.count,
-        });
+        let handle = self.registry.render_pipelines.insert(
+            slot,
+            RenderPipelineRecord {
+                label: desc.label.into(),
+                interface,
+                modules,
+                vertex_buffers,
+                strip_index_format: desc.primitive.strip_index_format,
+                colors: desc
+                    .targets
+                    .iter()
+                    .map(|target| target.as_ref().map(|target| target.format))
+                    .collect(),
+                depth_stencil: desc.depth_stencil.as_ref().map(|state| state.format),
+                writes_depth,
+                writes_stencil,
+                samples: desc.multisample.count,
+            },
+        );
         Ok(self.own(handle))
     }
 

@@ -52,11 +52,14 @@ impl<B: Backend> Device<B> {
         if let Err(error) = self.backend.create_sampler(slot, desc) {
             return Err(self.backend_error(error, what()));
         }
-        let handle = self.registry.samplers.insert(slot, SamplerRecord {
-            label: desc.label.into(),
-            compare: desc.compare.is_some(),
-            filtering: filters.contains(&FilterMode::Linear),
-        });
+        let handle = self.registry.samplers.insert(
+            slot,
+            SamplerRecord {
+                label: desc.label.into(),
+                compare: desc.compare.is_some(),
+                filtering: filters.contains(&FilterMode::Linear),
+            },
+        );
         Ok(self.own(handle))
     }
 }
