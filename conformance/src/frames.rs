@@ -154,9 +154,17 @@ pub(crate) fn frame_data_as_copy_source<B: Backend>(device: &mut Device<B>) -> A
 pub(crate) fn destruction_while_in_flight<B: Backend>(device: &mut Device<B>) -> Answer {
     let result = result_buffer(device, 4)?;
     let mut tickets = Vec::new();
-    for frame in 0..FRAMES {
-        // Everything of the frame is dropped right after its submission.
-        let program = Program::new(device, &SHADER, &[entries::COPY_WORDS])?;
+    // Everything of the frame is dropped right after its submission, first the program too. Then one program stays:
+    // its next group must not take what an earlier group has in flight.
+    let kept = Program::new(device, &SHADER, &[entries::COPY_WORDS])?;
+    for frame in 0..2 * FRAMES {
+        let own;
+        let program = if frame < FRAMES {
+            own = Program::new(device, &SHADER, &[entries::COPY_WORDS])?;
+            &own
+        } else {
+            &kept
+        };
         let pipeline = program.compute(device, entries::COPY_WORDS)?;
         let source = device.create_buffer_with("source", BufferUsages::STORAGE, &frame.to_le_bytes())?;
         let group = program.group(

@@ -191,6 +191,40 @@ fn c025_drop_order_of_device_and_owners() {
 
 /// C027: a submission that failed takes no number, so nobody waits for it.
 #[test]
+fn an_owner_that_outlives_its_device_does_not_reach_the_next_one() {
+    let (mut first, _control) = executing();
+    let old = buffer(&mut first, "old", 16, BufferUsages::empty());
+    drop(first);
+    let (mut next, _control) = executing();
+    let new = buffer(&mut next, "new", 16, BufferUsages::empty());
+    assert_eq!((old.slot(), old.generation()), (new.slot(), new.generation()), "only the device differs");
+    drop(old);
+    next.maintain().unwrap();
+    assert_eq!(next.buffer_size(*new), Ok(16));
+    assert_eq!(next.retiring(), 0);
+}
+
+#[test]
+fn a_group_in_flight_keeps_its_slot() {
+    let (mut gpu, control) = manual();
+    let zoo = Zoo::new(&mut gpu).unwrap();
+    let mut recorder = gpu.record("frame").unwrap();
+    recorder.clear_buffer(slice(*zoo.buffer, 0, 16)).unwrap();
+    recorder.submit().unwrap();
+    let (slot, live) = (zoo.group.slot(), control.live(ResourceKind::BindGroup));
+    drop(zoo);
+    gpu.maintain().unwrap();
+    assert_eq!(control.live(ResourceKind::BindGroup), live, "the GPU may still read it");
+    let next = Zoo::new(&mut gpu).unwrap();
+    assert_ne!(next.group.slot(), slot);
+    control.complete_all();
+    gpu.maintain().unwrap();
+    assert_eq!(control.live(ResourceKind::BindGroup), live);
+    let third = Zoo::new(&mut gpu).unwrap();
+    assert_eq!(third.group.slot(), slot, "now it is free");
+}
+
+#[test]
 fn c027_wait_after_a_failed_submit_returns_at_once() {
     let (mut gpu, control) = manual();
     let target = buffer(&mut gpu, "b", 16, BufferUsages::empty());
