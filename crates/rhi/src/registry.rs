@@ -223,6 +223,7 @@ pub(crate) struct QuerySetRecord {
 
 /// What binding a buffer asks.
 #[derive(Debug, Clone, Copy, Default)]
+#[allow(dead_code)] // The commands that read it come with the next change of `record`.
 pub(crate) struct HotBuffer {
     pub size: u64,
     /// Bits of [`BufferUsages`].
@@ -232,6 +233,7 @@ pub(crate) struct HotBuffer {
 
 /// What binding a group asks. Its layout lives as long as it, so the slot says which.
 #[derive(Debug, Clone, Copy, Default)]
+#[allow(dead_code)] // The commands that read it come with the next change of `record`.
 pub(crate) struct HotGroup {
     pub layout: u32,
     /// The first dynamic offset: the greatest value, and the bits that must be zero.

@@ -113,8 +113,8 @@ impl BufferRule {
             && offset <= record.size
             && size <= record.size - offset
             && (self.least..=self.most).contains(&size)
-            && !(self.words && !size.is_multiple_of(4))
-            && !(self.writes && record.contents == Contents::Uploaded)
+            && (!self.words || size.is_multiple_of(4))
+            && (!self.writes || record.contents == Contents::Tracked)
     }
 }
 
