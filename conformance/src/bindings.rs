@@ -8,8 +8,8 @@ use purlin_rhi::{
 };
 
 use crate::kit::{
-    Canvas, Checked, Program, Raster, all_of, buffer_use, clear, equal, extent, fetch, numbers, one_color,
-    perform, read_buffer, refused, result_buffer, rows, wrong,
+    Canvas, Checked, Program, Raster, all_of, buffer_use, clear, equal, extent, fetch, load, numbers,
+    one_color, perform, read_buffer, refused, result_buffer, rows, wrong,
 };
 use crate::shaders::bindings::{Immediates, SHADER, entries};
 use crate::{Answer, Outcome};
@@ -60,6 +60,61 @@ pub(crate) fn c033_each_group_keeps_its_dynamic_offset<B: Backend>(device: &mut 
     })?;
     let expected = [[0, 255, 0, 255], [51, 153, 0, 255], [51, 102, 0, 255]];
     canvas.image(device)?.expect("three draws", 0, |x, _| expected[x as usize])?;
+    Ok(Outcome::Passed)
+}
+
+/// Passes of one recording that set nearly the same, with passes of another layout in between: each draws what it set
+/// itself, over all of the canvas but for its own scissor.
+pub(crate) fn passes_start_with_nothing_bound<B: Backend>(device: &mut Device<B>) -> Answer {
+    let names = [entries::FULLSCREEN, entries::TWO_GROUPS];
+    let moving = Program::with_dynamic(device, &SHADER, &names, &[(0, 0), (1, 0)])?;
+    let fixed = Program::with_dynamic(device, &SHADER, &names, &[(1, 0)])?;
+    // Element i is i fifths.
+    let mut values = vec![0.0f32; 64 * 6];
+    for i in 0..6 {
+        values[i * 64] = i as f32 / 5.0;
+    }
+    let buffer = device.create_buffer_with("values", BufferUsages::UNIFORM, bytemuck::cast_slice(&values))?;
+    let entries = [BindGroupEntry::buffer_range(0, *buffer, 0, 16)];
+    let mut group = |program: &Program, index| program.group(device, index, &entries);
+    let groups = [group(&moving, 0)?, group(&moving, 1)?, group(&fixed, 0)?, group(&fixed, 1)?];
+    let targets = [Some(RGBA8.into())];
+    let raster = Raster { targets: &targets, ..Default::default() };
+    let pipelines = [
+        moving.raster(device, names[0], Some(names[1]), &raster)?,
+        fixed.raster(device, names[0], Some(names[1]), &raster)?,
+    ];
+    // Which program, the two elements, and whether the viewport is the pass's one pixel alone.
+    let passes: [(usize, u32, u32, bool); 8] = [
+        (0, 1, 2, false),
+        (0, 1, 2, false),
+        (0, 1, 3, true),
+        (0, 1, 3, false),
+        (1, 0, 4, true),
+        (0, 1, 3, false),
+        (1, 0, 4, false),
+        (0, 5, 3, false),
+    ];
+    let canvas = Canvas::new(device, 8, 1, RGBA8)?;
+    perform(device, |recorder| {
+        for (x, &(program, first, second, small)) in passes.iter().enumerate() {
+            let colors = [if x == 0 { clear(*canvas.view, [0.0; 4]) } else { load(*canvas.view) }];
+            recorder.render_pass(&one_color("pass", &colors), |pass| {
+                pass.set_pipeline(*pipelines[program]);
+                let offsets = [first * 256];
+                pass.set_bind_group(0, *groups[program * 2], if program == 0 { &offsets } else { &[] });
+                pass.set_bind_group(1, *groups[program * 2 + 1], &[second * 256]);
+                if small {
+                    pass.set_viewport(x as f32, 0.0, 1.0, 1.0, (0.0, 1.0));
+                }
+                pass.set_scissor(x as u32, 0, 1, 1);
+                pass.draw(0..3, 0..1);
+            })?;
+        }
+        Ok(())
+    })?;
+    let expected = passes.map(|(_, first, second, _)| [first as u8 * 51, second as u8 * 51, 0, 255]);
+    canvas.image(device)?.expect("eight passes", 0, |x, _| expected[x as usize])?;
     Ok(Outcome::Passed)
 }
 

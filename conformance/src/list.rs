@@ -192,6 +192,7 @@ list! {
         c020_a_reused_slot_is_another_resource
         c022_a_repointed_buffer_is_another_group
         groups_keep_what_they_bind
+        passes_start_with_nothing_bound
         undeclared_writes_are_refused
         immediates_in_raster
         immediates_in_compute

@@ -19,6 +19,9 @@
 //! - **Sections** of a raster pass are encoders too, where [`Backend::has_sections`] says so: begun and ended by the threads
 //!   that record them, executed by the pass's encoder in order, and the pass's from then on. A section that was not
 //!   executed goes back by `discard`.
+//! - **State** that draws and dispatches are given stays as it was last told until the encoder ends: across passes, apart
+//!   for raster and compute, where [`Encoder::keeps_state`] says so, and otherwise from a pass's begin to its end. After
+//!   sections were executed, everything is told again.
 //! - **Coordinates.** Clip space has Y up and depth 0 to 1; framebuffer and texture row 0 is the top. A backend
 //!   whose native API differs hides it (Vulkan: a viewport of negative height).
 //! - **Panics** are defects.
@@ -340,8 +343,8 @@ pub struct NativeTargets<'a> {
 }
 
 bitflags::bitflags! {
-    /// What changed since the last draw or dispatch of the pass.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    /// What changed since the last draw or dispatch.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub struct Dirty: u32 {
         /// The pipeline.
         const PIPELINE = 1 << 0;
@@ -402,7 +405,7 @@ pub struct BoundGroup {
 }
 
 /// A bound vertex or index buffer.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BoundBuffer {
     /// The buffer's slot.
     pub slot: u32,
@@ -423,7 +426,7 @@ pub struct BindState {
     pub groups: [BoundGroup; MAX_GROUPS],
     /// The vertex buffers.
     pub vertex_buffers: [BoundBuffer; MAX_VERTEX_BUFFERS],
-    /// Which vertex buffers changed, a bit for each.
+    /// Which vertex buffers changed, a bit for each. Counts only with [`Dirty::VERTEX_BUFFERS`].
     pub dirty_vertex_buffers: u32,
     /// The index buffer.
     pub index_buffer: BoundBuffer,
@@ -565,7 +568,15 @@ pub trait Encoder: Send + Debug + Sized {
     /// Closes it.
     fn pop_label(&mut self, backend: &Self::Backend);
 
-    /// Begins a raster pass. Viewport and scissor start as the extent and come as dirty state with the first draw.
+    /// Whether what a pass bound is still bound in the next one: the pipeline, groups, buffers, viewport, scissor, blend
+    /// constant and stencil reference, apart for raster and compute passes. Immediates always come again. Where it is
+    /// not kept, all that a pass sets is dirty at its first use.
+    fn keeps_state(&self) -> bool {
+        false
+    }
+
+    /// Begins a raster pass. The viewport, the scissor, the blend constant and the stencil reference that it starts with
+    /// come with the first draw, if they are not what the encoder has.
     fn begin_render_pass(&mut self, backend: &Self::Backend, pass: &NativeRenderPass<'_>);
     /// Ends it.
     fn end_render_pass(&mut self, backend: &Self::Backend);

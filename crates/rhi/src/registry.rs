@@ -223,7 +223,6 @@ pub(crate) struct QuerySetRecord {
 
 /// What binding a buffer asks.
 #[derive(Debug, Clone, Copy, Default)]
-#[allow(dead_code)] // The commands that read it come with the next change of `record`.
 pub(crate) struct HotBuffer {
     pub size: u64,
     /// Bits of [`BufferUsages`].
@@ -233,7 +232,6 @@ pub(crate) struct HotBuffer {
 
 /// What binding a group asks. Its layout lives as long as it, so the slot says which.
 #[derive(Debug, Clone, Copy, Default)]
-#[allow(dead_code)] // The commands that read it come with the next change of `record`.
 pub(crate) struct HotGroup {
     pub layout: u32,
     /// The first dynamic offset: the greatest value, and the bits that must be zero.
@@ -241,8 +239,9 @@ pub(crate) struct HotGroup {
     pub unaligned: u32,
     /// How many dynamic offsets.
     pub offsets: u8,
-    /// Whether the pass or the uploads decide too: see the record.
-    pub depends: bool,
+    /// Whether the pass must have declared the group or what it uses, and whether uploads must have come: see the record.
+    pub tracked: bool,
+    pub unwritten: bool,
 }
 
 impl Record for BufferRecord {
@@ -268,7 +267,8 @@ impl Record for BindGroupRecord {
             most: first.map_or(0, |dynamic| dynamic.most.try_into().unwrap_or(u32::MAX)),
             unaligned: first.map_or(0, |dynamic| dynamic.alignment.wrapping_sub(1)),
             offsets: self.dynamic.len() as u8,
-            depends: !self.tracked.is_empty() || !self.unwritten.is_empty(),
+            tracked: !self.tracked.is_empty(),
+            unwritten: !self.unwritten.is_empty(),
         }
     }
 }

@@ -47,7 +47,7 @@ pub(crate) struct Group {
 }
 
 /// A pipeline layout.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PipelineLayout {
     pub raw: vk::PipelineLayout,
     pub immediate_size: u32,

@@ -12,7 +12,9 @@ use purlin_rhi::error::BackendError;
 use purlin_rhi::plan::{BarrierBatch, Layout};
 
 use crate::adapter::MAX_COLORS;
+use crate::binding::PipelineLayout;
 use crate::device::Vulkan;
+use crate::draw::{COMPUTE, RENDER};
 use crate::memory::failed;
 use crate::{barrier, convert};
 
@@ -26,8 +28,8 @@ pub struct VulkanEncoder {
     pub(crate) is_section: bool,
     /// The pools of the sections that it executed.
     pub(crate) sections: Vec<u32>,
-    /// Dynamic state that is not what a pass starts with.
-    pub(crate) leftover: Dirty,
+    /// The layouts of the raster and the compute pipeline that are bound.
+    pub(crate) layouts: [PipelineLayout; 2],
 }
 
 impl VulkanEncoder {
@@ -72,7 +74,7 @@ impl CommandPools {
             index,
             is_section: self.level == vk::CommandBufferLevel::SECONDARY,
             sections: std::mem::take(&mut pool.sections),
-            leftover: Dirty::BLEND_CONSTANT | Dirty::STENCIL_REFERENCE,
+            layouts: [PipelineLayout::default(); 2],
         })
     }
 
@@ -219,6 +221,12 @@ impl Encoder for VulkanEncoder {
         }
     }
 
+    /// Neither passes nor barriers nor copies touch what is bound.
+    #[inline]
+    fn keeps_state(&self) -> bool {
+        true
+    }
+
     fn begin_render_pass(&mut self, backend: &Vulkan, pass: &NativeRenderPass<'_>) {
         self.push_label(backend, pass.label);
         let colors: ArrayVec<vk::RenderingAttachmentInfo<'_>, MAX_COLORS> = pass
@@ -262,22 +270,6 @@ impl Encoder for VulkanEncoder {
         // SAFETY: the command buffer is recording outside a pass; the views are live, of the extent, and in the
         // layouts named here.
         unsafe { backend.raw.cmd_begin_rendering(self.buffer, &info) };
-
-        if pass.sections {
-            return;
-        }
-        // Both are zero when a pass begins, whatever an earlier one in this command buffer left.
-        if self.leftover.contains(Dirty::BLEND_CONSTANT) {
-            // SAFETY: the command buffer is recording.
-            unsafe { backend.raw.cmd_set_blend_constants(self.buffer, &[0.0; 4]) };
-        }
-        if self.leftover.contains(Dirty::STENCIL_REFERENCE) {
-            // SAFETY: the command buffer is recording.
-            unsafe {
-                backend.raw.cmd_set_stencil_reference(self.buffer, vk::StencilFaceFlags::FRONT_AND_BACK, 0)
-            };
-        }
-        self.leftover = Dirty::empty();
     }
 
     fn end_render_pass(&mut self, backend: &Vulkan) {
@@ -286,21 +278,10 @@ impl Encoder for VulkanEncoder {
         self.pop_label(backend);
     }
 
-    fn begin_section(&mut self, backend: &Vulkan, label: &str, targets: &NativeTargets<'_>) -> NativeResult {
-        self.begin_secondary(backend, label, targets)
-    }
-
-    fn end_section(&mut self, backend: &Vulkan) -> NativeResult {
-        self.end_secondary(backend)
-    }
-
-    fn execute_sections(&mut self, backend: &Vulkan, sections: &mut Vec<Self>) {
-        self.execute_secondaries(backend, sections);
-    }
-
-    #[inline]
     fn draw(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState, draw: Draw) {
-        self.apply_draw_state(backend, dirty, state);
+        if !dirty.is_empty() && !self.bind_one_group(backend, dirty, state, RENDER) {
+            self.apply_draw_state(backend, dirty, state);
+        }
         self.emit_draw(backend, draw);
     }
 
@@ -312,9 +293,11 @@ impl Encoder for VulkanEncoder {
         self.pop_label(backend);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dispatch(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState, dispatch: Dispatch) {
-        self.apply_dispatch_state(backend, dirty, state);
+        if !dirty.is_empty() && !self.bind_one_group(backend, dirty, state, COMPUTE) {
+            self.apply_dispatch_state(backend, dirty, state);
+        }
         self.emit_dispatch(backend, dispatch);
     }
 

@@ -33,19 +33,50 @@ fn begin(bound: &BoundBuffer) -> u64 {
     if bound.size == 0 { 0 } else { bound.offset }
 }
 
+/// A kind of pass: where its layout is kept, and where it binds.
+pub(crate) type Point = (usize, vk::PipelineBindPoint);
+pub(crate) const RENDER: Point = (0, vk::PipelineBindPoint::GRAPHICS);
+pub(crate) const COMPUTE: Point = (1, vk::PipelineBindPoint::COMPUTE);
+
 impl VulkanEncoder {
-    #[inline]
-    fn apply_common(
+    /// What most draws need: one group, with other offsets or another one. Whether it was all.
+    #[inline(always)]
+    pub(crate) fn bind_one_group(
         &mut self,
         backend: &Vulkan,
         dirty: Dirty,
         state: &BindState,
-        point: vk::PipelineBindPoint,
-    ) {
+        (kind, point): Point,
+    ) -> bool {
+        let bits = dirty.bits();
+        if !Dirty::GROUPS.contains(dirty) || bits & (bits - 1) != 0 {
+            return false;
+        }
+        let first = (bits / Dirty::GROUP0.bits()).trailing_zeros();
+        let group = &state.groups[first as usize % MAX_GROUPS];
+        let sets = [backend.groups.get(group.slot).set];
+        // SAFETY: the command buffer is recording; the set is live and of the layout; as many offsets as the group has,
+        // never more than there is room for, are aligned, in range, and in binding order.
+        unsafe {
+            (backend.raw.fp_v1_0().cmd_bind_descriptor_sets)(
+                self.buffer,
+                point,
+                self.layouts[kind].raw,
+                first,
+                1,
+                sets.as_ptr(),
+                group.offset_count,
+                group.offsets.as_ptr(),
+            );
+        }
+        true
+    }
+
+    fn apply_common(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState, (kind, point): Point) {
         if !dirty.intersects(Dirty::GROUPS | Dirty::IMMEDIATES) {
             return;
         }
-        let layout = backend.pipeline_layouts.get(state.layout);
+        let layout = self.layouts[kind];
         let mut groups = (dirty & Dirty::GROUPS).bits() / Dirty::GROUP0.bits();
         while let Some((first, length)) = take_run(&mut groups) {
             // SAFETY: the command buffer is recording; sets are live and of the layout; offsets are aligned, in
@@ -88,27 +119,26 @@ impl VulkanEncoder {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn apply_dispatch_state(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState) {
         if dirty.contains(Dirty::PIPELINE) {
             let pipeline = *backend.compute_pipelines.get(state.pipeline);
             // SAFETY: the command buffer is recording, and the pipeline is live.
             unsafe { backend.raw.cmd_bind_pipeline(self.buffer, vk::PipelineBindPoint::COMPUTE, pipeline) };
+            self.layouts[COMPUTE.0] = *backend.pipeline_layouts.get(state.layout);
         }
-        self.apply_common(backend, dirty, state, vk::PipelineBindPoint::COMPUTE);
+        self.apply_common(backend, dirty, state, COMPUTE);
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn apply_draw_state(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState) {
-        if dirty.is_empty() {
-            return;
-        }
         if dirty.contains(Dirty::PIPELINE) {
             let pipeline = *backend.render_pipelines.get(state.pipeline);
             // SAFETY: the command buffer is recording, and the pipeline is live.
             unsafe { backend.raw.cmd_bind_pipeline(self.buffer, vk::PipelineBindPoint::GRAPHICS, pipeline) };
+            self.layouts[RENDER.0] = *backend.pipeline_layouts.get(state.layout);
         }
-        self.apply_common(backend, dirty, state, vk::PipelineBindPoint::GRAPHICS);
+        self.apply_common(backend, dirty, state, RENDER);
         if dirty.contains(Dirty::VERTEX_BUFFERS) {
             let mut bits = state.dirty_vertex_buffers;
             while let Some((first, length)) = take_run(&mut bits) {
@@ -154,19 +184,17 @@ impl VulkanEncoder {
             unsafe { backend.raw.cmd_set_scissor(self.buffer, 0, &[scissor]) };
         }
         if dirty.contains(Dirty::BLEND_CONSTANT) {
-            self.leftover |= Dirty::BLEND_CONSTANT;
             // SAFETY: the command buffer is recording.
             unsafe { backend.raw.cmd_set_blend_constants(self.buffer, &state.blend_constant) };
         }
         if dirty.contains(Dirty::STENCIL_REFERENCE) {
-            self.leftover |= Dirty::STENCIL_REFERENCE;
             let faces = vk::StencilFaceFlags::FRONT_AND_BACK;
             // SAFETY: the command buffer is recording.
             unsafe { backend.raw.cmd_set_stencil_reference(self.buffer, faces, state.stencil_reference) };
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn emit_draw(&mut self, backend: &Vulkan, draw: Draw) {
         let raw = &backend.raw;
         match draw {
@@ -186,23 +214,45 @@ impl VulkanEncoder {
                 )
             },
             Draw::Indirect { buffer, offset, count, stride } => {
-                let arguments = backend.buffers.get(buffer).raw;
-                each_call(backend, offset, count, stride, |offset, count| {
-                    // SAFETY: as above; the arguments lie in the buffer, and the count is within the limit.
-                    unsafe { raw.cmd_draw_indirect(self.buffer, arguments, offset, count, stride) }
-                });
+                self.emit_indirect(backend, buffer, offset, count, stride, raw.fp_v1_0().cmd_draw_indirect);
             }
             Draw::IndexedIndirect { buffer, offset, count, stride } => {
-                let arguments = backend.buffers.get(buffer).raw;
-                each_call(backend, offset, count, stride, |offset, count| {
-                    // SAFETY: as above.
-                    unsafe { raw.cmd_draw_indexed_indirect(self.buffer, arguments, offset, count, stride) }
-                });
+                let call = raw.fp_v1_0().cmd_draw_indexed_indirect;
+                self.emit_indirect(backend, buffer, offset, count, stride, call);
             }
         }
     }
 
-    #[inline]
+    /// Splits a multi-draw into what one call may draw: one, unless the feature is enabled.
+    #[inline(never)]
+    fn emit_indirect(
+        &mut self,
+        backend: &Vulkan,
+        buffer: u32,
+        offset: u64,
+        count: u32,
+        stride: u32,
+        call: vk::PFN_vkCmdDrawIndirect,
+    ) {
+        let arguments = backend.buffers.get(buffer).raw;
+        let most = if backend.capabilities.features.contains(Features::MULTI_DRAW_INDIRECT) {
+            backend.physical.max_indirect_draws
+        } else {
+            1
+        };
+        let mut done = 0;
+        while done < count {
+            let now = most.min(count - done);
+            // SAFETY: the command buffer is recording in a raster pass with all state applied; the arguments lie in
+            // the buffer, and the count is within the limit.
+            unsafe {
+                call(self.buffer, arguments, offset + u64::from(done) * u64::from(stride), now, stride);
+            }
+            done += now;
+        }
+    }
+
+    #[inline(always)]
     pub(crate) fn emit_dispatch(&mut self, backend: &Vulkan, dispatch: Dispatch) {
         match dispatch {
             // SAFETY: the command buffer is recording outside a raster pass with all state applied; the counts are
@@ -214,21 +264,6 @@ impl VulkanEncoder {
                 unsafe { backend.raw.cmd_dispatch_indirect(self.buffer, arguments, offset) };
             }
         }
-    }
-}
-
-/// Splits a multi-draw into what one call may draw: one, unless the feature is enabled.
-fn each_call(backend: &Vulkan, offset: u64, count: u32, stride: u32, mut call: impl FnMut(u64, u32)) {
-    let most = if backend.capabilities.features.contains(Features::MULTI_DRAW_INDIRECT) {
-        backend.physical.max_indirect_draws
-    } else {
-        1
-    };
-    let mut done = 0;
-    while done < count {
-        let now = most.min(count - done);
-        call(offset + u64::from(done) * u64::from(stride), now);
-        done += now;
     }
 }
 

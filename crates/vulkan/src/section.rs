@@ -5,7 +5,7 @@
 
 use arrayvec::ArrayVec;
 use ash::vk;
-use purlin_rhi::backend::{Dirty, NativeResult, NativeTargets};
+use purlin_rhi::backend::{NativeResult, NativeTargets};
 use purlin_rhi::error::BackendError;
 use purlin_rhi::types::TextureFormat;
 
@@ -90,8 +90,6 @@ impl VulkanEncoder {
             // for its formats, are ended, and are executed once.
             unsafe { backend.raw.cmd_execute_commands(self.buffer, &buffers) };
         }
-        // What the primary command buffer has set is undefined from here on.
-        self.leftover = Dirty::BLEND_CONSTANT | Dirty::STENCIL_REFERENCE;
         self.sections.extend(sections.drain(..).map(|section| section.index()));
     }
 }

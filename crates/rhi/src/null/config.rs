@@ -32,6 +32,9 @@ pub struct NullConfig {
     pub copy_offset_alignment: u32,
     /// Whether sections of a raster pass have encoders of their own.
     pub sections: bool,
+    /// Whether encoders keep what is bound from pass to pass; see
+    /// [`Encoder::keeps_state`](crate::backend::Encoder::keeps_state).
+    pub keeps_state: bool,
     /// Nanoseconds of a timestamp tick.
     pub timestamp_period: f32,
 }
@@ -50,6 +53,7 @@ impl Default for NullConfig {
             copy_row_alignment: 256,
             copy_offset_alignment: 4,
             sections: true,
+            keeps_state: true,
             timestamp_period: 1.0,
         }
     }

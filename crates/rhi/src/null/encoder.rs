@@ -4,6 +4,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::bound::Bound;
 use super::log::{EncoderLog, NullCommand, NullRenderPass, NullState};
 use super::memory::Part;
 use super::tables::{CHECK, Entry, Info};
@@ -34,12 +35,10 @@ struct Pass {
     place: Place,
     /// Open labels when the pass began.
     labels: u32,
-    /// Everything that was dirty in some draw or dispatch of the pass.
-    seen: Dirty,
 }
 
 impl Pass {
-    const OUTSIDE: Pass = Pass { place: Place::Outside, labels: 0, seen: Dirty::empty() };
+    const OUTSIDE: Pass = Pass { place: Place::Outside, labels: 0 };
 }
 
 /// Records commands for a [`Null`] device.
@@ -57,6 +56,10 @@ pub struct NullEncoder {
     pass: Pass,
     /// Whether the section that begins next fails.
     pub(super) fails: bool,
+    keeps_state: bool,
+    /// What raster and compute passes have bound; only in debug builds.
+    render: Bound,
+    compute: Bound,
 }
 
 impl NullEncoder {
@@ -70,6 +73,9 @@ impl NullEncoder {
             labels: 0,
             pass: Pass::OUTSIDE,
             fails: false,
+            keeps_state: config.keeps_state,
+            render: Bound::default(),
+            compute: Bound::default(),
         }
     }
 
@@ -82,6 +88,12 @@ impl NullEncoder {
         self.labels = 0;
         self.pass = Pass::OUTSIDE;
         self.fails = false;
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.render.forget();
+        self.compute.forget();
     }
 
     pub(super) fn calls(&self) -> u64 {
@@ -125,7 +137,10 @@ impl NullEncoder {
     fn enter(&mut self, call: &str, place: Place) {
         if CHECK {
             self.at(call, Place::Outside);
-            self.pass = Pass { place, labels: self.labels, seen: Dirty::empty() };
+            self.pass = Pass { place, labels: self.labels };
+            if !self.keeps_state {
+                self.forget();
+            }
         }
     }
 
@@ -172,18 +187,12 @@ impl NullEncoder {
         dirty: Dirty,
         state: &BindState,
     ) {
-        let label = &self.label;
-        let needed = if kind == ResourceKind::RenderPipeline {
-            Dirty::PIPELINE | Dirty::VIEWPORT | Dirty::SCISSOR
+        let (bound, needed) = if kind == ResourceKind::RenderPipeline {
+            (&mut self.render, Dirty::PIPELINE | Dirty::VIEWPORT | Dirty::SCISSOR)
         } else {
-            Dirty::PIPELINE
+            (&mut self.compute, Dirty::PIPELINE)
         };
-        self.pass.seen |= dirty;
-        assert!(
-            self.pass.seen.contains(needed),
-            "null backend: {call}: the pass's first call in encoder \"{label}\" has not set {:?}",
-            needed - self.pass.seen,
-        );
+        bound.apply(call, &self.label, needed, dirty, state);
         if dirty.contains(Dirty::PIPELINE) {
             self.uses_slot(backend, call, kind, state.pipeline);
             backend.tables.live(call, ResourceKind::PipelineLayout, state.layout);
@@ -220,7 +229,7 @@ impl NullEncoder {
         assert!(width > 0 && height > 0, "null backend: draw: the scissor is empty");
         let indexed = matches!(draw, Draw::Indexed { .. } | Draw::IndexedIndirect { .. });
         assert!(
-            !indexed || self.pass.seen.contains(Dirty::INDEX_BUFFER),
+            !indexed || self.render.has_indices(state),
             "null backend: draw: an indexed draw without an index buffer"
         );
         let (Draw::Indirect { buffer, offset, count, stride }
@@ -289,6 +298,10 @@ impl Encoder for NullEncoder {
         self.push(|| NullCommand::PopLabel);
     }
 
+    fn keeps_state(&self) -> bool {
+        self.keeps_state
+    }
+
     fn begin_render_pass(&mut self, backend: &Null, pass: &NativeRenderPass<'_>) {
         const CALL: &str = "begin_render_pass";
         self.enter(CALL, if pass.sections { Place::Sections } else { Place::RenderPass });
@@ -339,6 +352,7 @@ impl Encoder for NullEncoder {
             self.uses.extend(section.uses.drain());
             backend.put_back(section);
         }
+        self.forget();
     }
 
     #[inline]

@@ -25,6 +25,7 @@
 //! # Ok::<(), purlin_rhi::error::BackendError>(())
 //! ```
 
+mod bound;
 mod check;
 mod config;
 mod control;

@@ -11,73 +11,158 @@ use crate::record::declared::Declared;
 use crate::registry::{BindGroupRecord, PipelineInterface, Registry};
 use crate::types::IndexFormat;
 
+/// What a command buffer has bound, apart for the two kinds of pass. It outlives the passes: what the next one sets
+/// and the command buffer already has is not bound again. Slots are enough to tell, for nothing is destroyed while a
+/// recording is open.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub render: Point,
+    pub compute: Point,
+}
+
+/// One kind of pass.
+#[derive(Debug)]
+pub(crate) struct Point {
+    pub state: BindState,
+    /// What the pass has set and no draw or dispatch has brought to the command buffer yet.
+    pub dirty: Dirty,
+    /// What the command buffer may not have as `state` says.
+    pub unknown: Dirty,
+    /// The same for single vertex buffers.
+    pub unknown_vertex_buffers: u32,
+    /// One past the last byte of immediates that is not zero.
+    immediates_end: u32,
+}
+
+const NO_LAYOUT: u32 = u32::MAX;
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self { render: Point::new(), compute: Point::new() }
+    }
+}
+
+impl Kept {
+    /// For a new command buffer, or a pass that finds nothing of the one before: nothing is known.
+    pub(crate) fn forget(&mut self) {
+        self.render.forget();
+        self.compute.forget();
+    }
+}
+
+impl Point {
+    fn new() -> Self {
+        let group = BoundGroup { slot: 0, offset_count: 0, offsets: [0; MAX_DYNAMIC_OFFSETS] };
+        let state = BindState {
+            pipeline: 0,
+            layout: NO_LAYOUT,
+            groups: [group; MAX_GROUPS],
+            vertex_buffers: [BoundBuffer::default(); MAX_VERTEX_BUFFERS],
+            dirty_vertex_buffers: 0,
+            index_buffer: BoundBuffer::default(),
+            index_format: IndexFormat::Uint16,
+            viewport: [0.0; 6],
+            scissor: [0; 4],
+            blend_constant: [0.0; 4],
+            stencil_reference: 0,
+            immediates: [0; MAX_IMMEDIATES],
+            dirty_immediates: (0, 0),
+        };
+        Self {
+            state,
+            dirty: Dirty::empty(),
+            unknown: Dirty::all(),
+            unknown_vertex_buffers: u32::MAX,
+            immediates_end: 0,
+        }
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.state.layout = NO_LAYOUT;
+        self.unknown = Dirty::all();
+        self.unknown_vertex_buffers = u32::MAX;
+    }
+
+    /// A pass begins, with nothing set. What the one before set and did not use is unknown natively.
+    #[inline]
+    fn begin(&mut self) {
+        self.unknown_vertex_buffers |= self.dirty_vertex_buffers();
+        self.unknown |= self.dirty;
+        self.dirty = Dirty::empty();
+        // Both kinds of pass write the same native immediates, so nothing of them is kept.
+        self.state.immediates[..self.immediates_end as usize].fill(0);
+        self.immediates_end = 0;
+    }
+
+    /// The vertex buffers that are dirty; the state keeps its list when the backend has done them.
+    #[inline]
+    pub(super) fn dirty_vertex_buffers(&self) -> u32 {
+        if self.dirty.contains(Dirty::VERTEX_BUFFERS) { self.state.dirty_vertex_buffers } else { 0 }
+    }
+
+    /// Sets a part of the state; dirty unless the command buffer has it.
+    #[inline]
+    pub(super) fn set<T: PartialEq>(&mut self, part: Dirty, field: fn(&mut BindState) -> &mut T, value: T) {
+        let current = field(&mut self.state);
+        if *current != value || self.unknown.intersects(part) {
+            *current = value;
+            self.unknown -= part;
+            self.dirty |= part;
+        }
+    }
+}
+
+/// A group that the pass has set.
+#[derive(Debug, Clone, Copy, Default)]
+struct SetGroup {
+    /// The handle's bits; zero when none is set.
+    bits: u64,
+    /// The same when one dynamic offset is all that can change, and nothing but these two limits it.
+    moving: u64,
+    most: u32,
+    unaligned: u32,
+    layout: u32,
+}
+
 /// State of one pass.
 #[derive(Debug)]
 pub(super) struct Bindings<'p> {
     pub registry: &'p Registry,
     pub declared: Declared<'p>,
     pub label: &'p str,
-    /// Kept from pass to pass: a kilobyte that is neither built nor moved. What says whether a part of it counts, such
-    /// as `groups` here, starts afresh.
-    pub state: &'p mut BindState,
-    pub dirty: Dirty,
-    groups: [Option<(BindGroup, &'p BindGroupRecord)>; MAX_GROUPS],
-    /// The layouts of the bound groups.
-    layouts: [u64; MAX_GROUPS],
-    immediates_end: u32,
-    /// Groups or pipeline changed since they were last checked against each other.
-    unchecked: bool,
+    pub point: &'p mut Point,
+    groups: [SetGroup; MAX_GROUPS],
+    /// Groups and immediates fit the pipeline, and nothing went wrong.
+    checked: bool,
+    /// So does everything else that is not a draw's or dispatch's own.
+    pub ready: bool,
+    /// Without the groups that the pipeline does not use: they stay dirty for a later one.
+    applies: Dirty,
+    immediate_size: u32,
     pub mistake: Option<Error>,
     /// Draws or dispatches so far, for errors.
     pub count: u32,
-}
-
-const NO_LAYOUT: u32 = u32::MAX;
-
-/// State of nothing, for the first pass.
-pub(super) fn blank() -> BindState {
-    let group = BoundGroup { slot: 0, offset_count: 0, offsets: [0; MAX_DYNAMIC_OFFSETS] };
-    BindState {
-        pipeline: 0,
-        layout: NO_LAYOUT,
-        groups: [group; MAX_GROUPS],
-        vertex_buffers: [BoundBuffer::default(); MAX_VERTEX_BUFFERS],
-        dirty_vertex_buffers: 0,
-        index_buffer: BoundBuffer::default(),
-        index_format: IndexFormat::Uint16,
-        viewport: [0.0; 6],
-        scissor: [0; 4],
-        blend_constant: [0.0; 4],
-        stencil_reference: 0,
-        immediates: [0; MAX_IMMEDIATES],
-        dirty_immediates: (0, 0),
-    }
 }
 
 impl<'p> Bindings<'p> {
     #[inline]
     pub(super) fn new(
         registry: &'p Registry,
-        state: &'p mut BindState,
+        point: &'p mut Point,
         declared: Declared<'p>,
         label: &'p str,
     ) -> Self {
-        state.layout = NO_LAYOUT;
-        state.dirty_vertex_buffers = 0;
-        state.blend_constant = [0.0; 4];
-        state.stencil_reference = 0;
-        state.immediates = [0; MAX_IMMEDIATES];
-        state.dirty_immediates = (0, 0);
+        point.begin();
         Self {
             registry,
             declared,
             label,
-            state,
-            dirty: Dirty::empty(),
-            groups: [None; MAX_GROUPS],
-            layouts: [0; MAX_GROUPS],
-            immediates_end: 0,
-            unchecked: false,
+            point,
+            groups: [SetGroup::default(); MAX_GROUPS],
+            checked: false,
+            ready: false,
+            applies: Dirty::empty(),
+            immediate_size: 0,
             mistake: None,
             count: 0,
         }
@@ -85,6 +170,10 @@ impl<'p> Bindings<'p> {
 
     #[cold]
     pub(super) fn fail(&mut self, error: Error) {
+        (self.checked, self.ready) = (false, false);
+        for group in &mut self.groups {
+            group.moving = 0;
+        }
         if self.mistake.is_none() {
             self.mistake = Some(error);
         }
@@ -96,56 +185,100 @@ impl<'p> Bindings<'p> {
     }
 
     pub(super) fn set_pipeline(&mut self, slot: u32, interface: &PipelineInterface) {
-        self.state.pipeline = slot;
-        self.dirty |= Dirty::PIPELINE;
-        self.unchecked = true;
-        if self.state.layout != interface.layout {
-            self.state.layout = interface.layout;
+        (self.checked, self.ready) = (false, false);
+        self.point.set(Dirty::PIPELINE, |state| &mut state.pipeline, slot);
+        let used = u32::from(interface.used_groups) * Dirty::GROUP0.bits();
+        self.applies = Dirty::GROUPS.complement() | Dirty::from_bits_truncate(used);
+        self.immediate_size = interface.immediate_size;
+        let point = &mut *self.point;
+        if point.state.layout != interface.layout {
+            point.state.layout = interface.layout;
             // Another layout may disturb what is bound natively, so all of it is bound again.
+            point.unknown |= Dirty::GROUPS;
             for (index, group) in self.groups.iter().enumerate() {
-                if group.is_some() {
-                    self.dirty |= Dirty::group(index as u32);
+                if group.bits != 0 {
+                    point.unknown -= Dirty::group(index as u32);
+                    point.dirty |= Dirty::group(index as u32);
                 }
             }
-            if self.immediates_end > 0 {
-                self.state.dirty_immediates = (0, self.immediates_end);
-                self.dirty |= Dirty::IMMEDIATES;
+            if point.immediates_end > 0 {
+                point.state.dirty_immediates = (0, point.immediates_end);
+                point.dirty |= Dirty::IMMEDIATES;
             }
         }
     }
 
     #[inline]
     pub(super) fn set_group(&mut self, index: u32, group: BindGroup, offsets: &[u32]) {
-        if self.mistake.is_some() {
-            return;
-        }
         // What most draws do: move the one dynamic offset of the group that is bound.
-        if let Some(Some((current, record))) = self.groups.get(index as usize)
-            && *current == group
-            && let ([offset], [dynamic]) = (offsets, &record.dynamic[..])
-            && record.tracked.is_empty()
-            && u64::from(*offset) <= dynamic.most
-            && dynamic.is_aligned(*offset)
+        if let (Some(bound), [offset]) = (self.groups.get(index as usize), offsets)
+            && bound.moving == group.to_bits()
+            && *offset <= bound.most
+            && offset & bound.unaligned == 0
         {
-            let bound = &mut self.state.groups[index as usize];
-            if bound.offsets[0] != *offset {
-                bound.offsets[0] = *offset;
-                self.dirty |= Dirty::group(index);
+            let current = &mut self.point.state.groups[index as usize].offsets[0];
+            if *current != *offset {
+                *current = *offset;
+                self.point.dirty |= Dirty::group(index);
             }
             return;
         }
-        if let Err(error) = self.try_set_group(index, group, offsets) {
-            self.fail(error);
+        self.set_another_group(index, group, offsets);
+    }
+
+    #[inline(never)]
+    fn set_another_group(&mut self, index: u32, group: BindGroup, offsets: &[u32]) {
+        if self.mistake.is_some() {
+            return;
+        }
+        let found = self.registry.groups.hot(group);
+        let (live, hot) = (found.is_some(), found.copied().unwrap_or_default());
+        let plain = match offsets {
+            _ if !live || hot.unwritten || index as usize >= MAX_GROUPS => false,
+            _ if hot.tracked && !self.declared.has_group(group) => false,
+            [] => hot.offsets == 0,
+            [offset] => hot.offsets == 1 && *offset <= hot.most && offset & hot.unaligned == 0,
+            _ => false,
+        };
+        if !plain && let Err(error) = self.check_group(index, group, offsets) {
+            return self.fail(error);
+        }
+        let set = &mut self.groups[index as usize];
+        // Another group of the same layout fits every pipeline that the one before fitted.
+        if set.bits == 0 || set.layout != hot.layout {
+            (self.checked, self.ready) = (false, false);
+        }
+        let moving = if hot.offsets == 1 && !hot.tracked && !hot.unwritten { group.to_bits() } else { 0 };
+        *set = SetGroup {
+            bits: group.to_bits(),
+            moving,
+            most: hot.most,
+            unaligned: hot.unaligned,
+            layout: hot.layout,
+        };
+        let part = Dirty::group(index);
+        let bound = &mut self.point.state.groups[index as usize];
+        let same = bound.slot == group.slot() && bound.offsets[..offsets.len()] == *offsets;
+        if !same || self.point.unknown.intersects(part) {
+            bound.slot = group.slot();
+            bound.offset_count = offsets.len() as u32;
+            // A call to copy a few bytes would cost more than the bytes.
+            for (bound, offset) in bound.offsets.iter_mut().zip(offsets) {
+                *bound = *offset;
+            }
+            self.point.unknown -= part;
+            self.point.dirty |= part;
         }
     }
 
-    fn try_set_group(&mut self, index: u32, group: BindGroup, offsets: &[u32]) -> Result<()> {
-        let Some(bound) = self.state.groups.get(index as usize) else {
+    /// Checks in full what a group and its offsets are.
+    fn check_group(&mut self, index: u32, group: BindGroup, offsets: &[u32]) -> Result<()> {
+        let Some(set) = self.groups.get(index as usize) else {
             let detail = format!("group {index} requested, {MAX_GROUPS} available");
             return Err(unsupported(self.what("set_bind_group"), "limit max_bind_groups", detail));
         };
-        let same = self.groups[index as usize].is_some_and(|(current, _)| current == group);
-        if same && bound.offsets[..bound.offset_count as usize] == *offsets {
+        let bound = &self.point.state.groups[index as usize];
+        if set.bits == group.to_bits() && bound.offsets[..bound.offset_count as usize] == *offsets {
             return Ok(());
         }
         let Some(record) = self.registry.groups.get(group) else {
@@ -167,22 +300,6 @@ impl<'p> Bindings<'p> {
         if !record.unwritten.is_empty() {
             self.check_written(record)?;
         }
-        let bound = &mut self.state.groups[index as usize];
-        bound.slot = group.slot();
-        bound.offset_count = offsets.len() as u32;
-        // A call to copy a few bytes would cost more than the bytes.
-        for (bound, offset) in bound.offsets.iter_mut().zip(offsets) {
-            *bound = *offset;
-        }
-        if !same {
-            // Another group of the same layout fits every pipeline that the one before fitted.
-            let layout = record.layout.to_bits();
-            let fits = self.groups[index as usize].is_some() && self.layouts[index as usize] == layout;
-            self.unchecked |= !fits;
-            self.groups[index as usize] = Some((group, record));
-            self.layouts[index as usize] = layout;
-        }
-        self.dirty |= Dirty::group(index);
         Ok(())
     }
 
@@ -251,88 +368,77 @@ impl<'p> Bindings<'p> {
         if size == 0 {
             return;
         }
-        self.state.immediates[offset as usize..end].copy_from_slice(data);
+        let point = &mut *self.point;
+        point.state.immediates[offset as usize..end].copy_from_slice(data);
         // Bytes before the first ones set are zero, and the shader must find them so.
-        let offset = offset.min(self.immediates_end);
-        self.immediates_end = self.immediates_end.max(end as u32);
-        let range = &mut self.state.dirty_immediates;
-        *range = if self.dirty.contains(Dirty::IMMEDIATES) {
+        let offset = offset.min(point.immediates_end);
+        point.immediates_end = point.immediates_end.max(end as u32);
+        let range = &mut point.state.dirty_immediates;
+        *range = if point.dirty.contains(Dirty::IMMEDIATES) {
             (range.0.min(offset), range.1.max(end as u32))
         } else {
             (offset, end as u32)
         };
-        self.dirty |= Dirty::IMMEDIATES;
+        point.dirty |= Dirty::IMMEDIATES;
     }
 
-    /// Whether groups and immediates were checked against the pipeline since either changed.
+    /// Whether groups and immediates were checked against the pipeline since either changed, and nothing went wrong.
     #[inline]
     pub(super) fn is_checked(&self) -> bool {
-        !self.unchecked
+        self.checked
     }
 
     /// Checks groups and immediates against the pipeline. Immediates only grow in a pass, so they stay checked.
     #[inline(never)]
     pub(super) fn check(&mut self, interface: &PipelineInterface, call: &str) -> Result<()> {
-        self.check_groups(interface, call)?;
-        if self.immediates_end < interface.used_immediates {
+        for (index, layout) in interface.groups.iter().enumerate() {
+            let set = &self.groups[index];
+            let unused = interface.used_groups & (1 << index) == 0;
+            if !unused && (set.bits == 0 || set.layout != layout.slot()) {
+                return Err(self.bad_group(index, layout.slot(), call));
+            }
+        }
+        if self.point.immediates_end < interface.used_immediates {
             let expected =
                 format!("{} bytes of immediates, which the shader reads", interface.used_immediates);
-            let found = format!("{} set", self.immediates_end);
+            let found = format!("{} set", self.point.immediates_end);
             return Err(state(self.what(call), expected, found));
         }
-        self.unchecked = false;
+        self.checked = self.mistake.is_none();
         Ok(())
     }
 
-    fn check_groups(&self, interface: &PipelineInterface, call: &str) -> Result<()> {
-        for (index, layout) in interface.groups.iter().enumerate() {
-            if interface.used_groups & (1 << index) == 0 {
-                continue;
-            }
-            if self.groups[index].is_none() {
-                let name = self.registry.group_layouts.at(layout.slot()).map_or("", |record| &record.label);
-                let expected = format!("a bind group of layout \"{name}\" at group {index}");
-                return Err(state(self.what(call), expected, "none"));
-            }
-            if self.layouts[index] != layout.to_bits() {
-                let name = |slot: u32| {
-                    self.registry
-                        .group_layouts
-                        .at(slot)
-                        .map_or_else(String::new, |record| record.label.to_string())
-                };
-                let found = self.groups[index].map_or_else(String::new, |(_, group)| {
-                    format!("\"{}\" of layout \"{}\"", group.label, name(group.layout.slot()))
-                });
-                let expected = format!("a bind group of layout \"{}\" at group {index}", name(layout.slot()));
-                return Err(state(self.what(call), expected, found));
-            }
-        }
-        Ok(())
+    #[cold]
+    fn bad_group(&self, index: usize, layout: u32, call: &str) -> Error {
+        let set = &self.groups[index];
+        let layout_label = |slot| self.registry.group_layouts.at(slot).map_or("", |record| &record.label);
+        let found = if set.bits == 0 {
+            "none".into()
+        } else {
+            let slot = crate::handle::split(set.bits).1;
+            let label = self.registry.groups.at(slot).map_or("", |record| &record.label);
+            format!("\"{label}\" of layout \"{}\"", layout_label(set.layout))
+        };
+        let expected = format!("a bind group of layout \"{}\" at group {index}", layout_label(layout));
+        state(self.what(call), expected, found)
     }
 
-    /// Takes what the backend must apply now. Groups that the pipeline does not use stay dirty for a later one.
+    /// Counts a draw or dispatch, and takes what the backend must apply for it.
     #[inline]
-    pub(super) fn take_dirty(&mut self, interface: &PipelineInterface) -> Dirty {
-        let mut dirty = self.dirty;
+    pub(super) fn take_dirty(&mut self) -> Dirty {
+        self.count += 1;
+        let mut dirty = self.point.dirty & self.applies;
         if dirty.is_empty() {
             return dirty;
         }
-        let unused = Dirty::from_bits_retain(
-            (!u32::from(interface.used_groups) << Dirty::GROUP0.bits().trailing_zeros())
-                & Dirty::GROUPS.bits(),
-        );
-        let mut kept = dirty & unused;
-        dirty -= unused;
+        self.point.dirty -= dirty;
         if dirty.contains(Dirty::IMMEDIATES) {
-            let range = &mut self.state.dirty_immediates;
-            range.1 = range.1.min(interface.immediate_size);
+            let range = &mut self.point.state.dirty_immediates;
+            range.1 = range.1.min(self.immediate_size);
             if range.0 >= range.1 {
                 dirty -= Dirty::IMMEDIATES;
             }
         }
-        kept -= Dirty::IMMEDIATES;
-        self.dirty = kept;
         dirty
     }
 }

@@ -1,11 +1,11 @@
 //! Compute passes.
 
-use crate::backend::{Backend, BindState, Dispatch, Encoder};
+use crate::backend::{Backend, Dispatch, Encoder};
 use crate::error::{Error, Result, invalid, state, unsupported};
 use crate::handle::{BindGroup, ComputePipeline};
 use crate::plan::{Access, BarrierBatch, BufferUse, MemoryBarrier, ResourceUse, Scope, Stages};
 use crate::record::PassEnd;
-use crate::record::bind::Bindings;
+use crate::record::bind::{Bindings, Kept};
 use crate::record::declared::Declared;
 use crate::registry::{ComputePipelineRecord, Registry};
 use crate::types::BufferUsages;
@@ -25,14 +25,17 @@ impl<'p, B: Backend> ComputePass<'p, B> {
         registry: &'p Registry,
         backend: &'p B,
         encoder: &'p mut B::Encoder,
-        state: &'p mut BindState,
+        kept: &'p mut Kept,
         declared: Declared<'p>,
         label: &'p str,
     ) -> Self {
+        if !encoder.keeps_state() {
+            kept.forget();
+        }
         Self {
             backend,
             encoder,
-            bindings: Bindings::new(registry, state, declared, label),
+            bindings: Bindings::new(registry, &mut kept.compute, declared, label),
             pipeline: None,
             labels: 0,
         }
@@ -120,10 +123,11 @@ impl<'p, B: Backend> ComputePass<'p, B> {
         {
             return self.bindings.fail(error);
         }
-        self.bindings.count += 1;
         if let Some(dispatch) = dispatch {
-            let dirty = self.bindings.take_dirty(&record.interface);
-            self.encoder.dispatch(self.backend, dirty, self.bindings.state, dispatch);
+            let dirty = self.bindings.take_dirty();
+            self.encoder.dispatch(self.backend, dirty, &self.bindings.point.state, dispatch);
+        } else {
+            self.bindings.count += 1;
         }
     }
 

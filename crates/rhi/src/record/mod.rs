@@ -11,9 +11,10 @@ mod compute;
 pub(crate) mod declared;
 mod parallel;
 mod render;
+mod slice;
 mod transfer;
 
-use crate::backend::{Backend, BindState, Encoder};
+use crate::backend::{Backend, Encoder};
 use crate::desc::{BufferSlice, TexelLayout, TexturePlace};
 use crate::device::{Device, SubmissionToken};
 use crate::error::{Error, Result, invalid, named, state};
@@ -36,7 +37,7 @@ pub use transfer::TransferPass;
 pub(crate) struct Scratch<B: Backend> {
     pub passes: PassList,
     pub plan: Plan,
-    pub state: BindState,
+    pub kept: bind::Kept,
     pub sections: parallel::Sections<B>,
     pub encoders: Vec<B::Encoder>,
 }
@@ -46,7 +47,7 @@ impl<B: Backend> Default for Scratch<B> {
         Self {
             passes: PassList::default(),
             plan: Plan::default(),
-            state: bind::blank(),
+            kept: bind::Kept::default(),
             sections: parallel::Sections::default(),
             encoders: Vec::new(),
         }
@@ -92,6 +93,7 @@ impl<B: Backend> Device<B> {
             Ok(encoder) => encoder,
             Err(error) => return Err(self.backend_error(error, format!("recording \"{label}\""))),
         };
+        self.scratch.kept.forget();
         let begun = self.begin_timings().and_then(|()| self.encode_uploads(&mut encoder));
         if let Err(error) = begun {
             self.discard_recording();
@@ -265,7 +267,7 @@ impl<B: Backend> Recorder<'_, B> {
                 &device.registry,
                 &device.backend,
                 encoder,
-                &mut device.scratch.state,
+                &mut device.scratch.kept,
                 declared,
                 desc.label,
                 resolved,
@@ -357,7 +359,7 @@ impl<B: Backend> Recorder<'_, B> {
             &device.registry,
             &device.backend,
             encoder,
-            &mut device.scratch.state,
+            &mut device.scratch.kept,
             declared,
             label,
         );

@@ -7,19 +7,20 @@
 
 use std::fmt::Write;
 
-use crate::backend::{Backend, BindState, Encoder};
+use crate::backend::{Backend, Encoder};
 use crate::error::{BackendError, Error, Result};
 use crate::plan::ResourceUse;
 use crate::record::attachments::ResolvedPass;
+use crate::record::bind::Kept;
 use crate::record::declared::Declared;
-use crate::record::{PassEnd, Recorder, RenderPass, RenderPassDesc, bind};
+use crate::record::{PassEnd, Recorder, RenderPass, RenderPassDesc};
 use crate::registry::Registry;
 
 /// What a section records with, on cache lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Section<B: Backend> {
-    state: BindState,
+    kept: Kept,
     encoder: Option<B::Encoder>,
     label: String,
     failure: Option<Failure>,
@@ -50,7 +51,7 @@ impl<B: Backend> Sections<B> {
     fn reserve(&mut self, count: usize) {
         if self.all.len() < count {
             let blank =
-                || Section { state: bind::blank(), encoder: None, label: String::new(), failure: None };
+                || Section { kept: Kept::default(), encoder: None, label: String::new(), failure: None };
             self.all.resize_with(count, blank);
         }
     }
@@ -102,18 +103,18 @@ struct Shared<'p, B: Backend> {
 }
 
 impl<B: Backend> Shared<'_, B> {
-    /// Records a section into the pass's own encoder, with any section's state.
+    /// Records a section into the pass's own encoder, with what that has bound.
     fn record_in(
         &self,
         encoder: &mut B::Encoder,
+        kept: &mut Kept,
         section: &mut Section<B>,
         index: u32,
         body: &impl Fn(u32, RenderPass<'_, B>) -> PassEnd,
     ) -> Result<()> {
         section.name(index, self.label);
-        let Section { state, label, .. } = section;
-        let (registry, backend) = (self.registry, self.backend);
-        body(index, RenderPass::new(registry, backend, encoder, state, self.declared, label, self.pass)).0
+        let (registry, backend, label) = (self.registry, self.backend, &section.label);
+        body(index, RenderPass::new(registry, backend, encoder, kept, self.declared, label, self.pass)).0
     }
 
     /// Records a section into its own encoder.
@@ -124,10 +125,11 @@ impl<B: Backend> Shared<'_, B> {
         body: &impl Fn(u32, RenderPass<'_, B>) -> PassEnd,
     ) -> Result<(), Failure> {
         section.name(index, self.label);
-        let Section { state, label, encoder: Some(encoder), .. } = section else { return Ok(()) };
+        let Section { kept, label, encoder: Some(encoder), .. } = section else { return Ok(()) };
+        kept.forget();
         let (registry, backend) = (self.registry, self.backend);
         encoder.begin_section(backend, label, &self.pass.targets()).map_err(Failure::Backend)?;
-        let pass = RenderPass::new(registry, backend, encoder, state, self.declared, label, self.pass);
+        let pass = RenderPass::new(registry, backend, encoder, kept, self.declared, label, self.pass);
         body(index, pass).0.map_err(Failure::Mistake)?;
         encoder.end_section(backend).map_err(Failure::Backend)
     }
@@ -223,13 +225,13 @@ impl<B: Backend> Recorder<'_, B> {
             return Err(device.backend_error(error, format!("pass \"{label}\", {count} sections")));
         }
         self.in_render_pass(desc, pass, apart, |device, encoder| {
-            let sections = &mut device.scratch.sections;
+            let (sections, kept) = (&mut device.scratch.sections, &mut device.scratch.kept);
             let (registry, backend) = (&device.registry, &device.backend);
             let shared = Shared { registry, backend, declared, label, pass };
             if !apart {
                 let mut result = Ok(());
                 for index in 0..count {
-                    result = result.and(shared.record_in(encoder, sections.any(), index, &body));
+                    result = result.and(shared.record_in(encoder, kept, sections.any(), index, &body));
                 }
                 return result;
             }
@@ -239,6 +241,7 @@ impl<B: Backend> Recorder<'_, B> {
             match sections.end() {
                 Ok(()) => {
                     encoder.execute_sections(backend, &mut sections.ended);
+                    kept.forget();
                     Ok(())
                 }
                 Err(failure) => {

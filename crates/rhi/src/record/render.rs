@@ -1,18 +1,20 @@
 //! Raster passes: state, draws, and the checks that each draw needs and no more.
 
-use crate::backend::{Backend, BindState, BoundBuffer, Dirty, Draw, Encoder, MAX_VERTEX_BUFFERS};
+use std::ops::Range;
+
+use crate::backend::{Backend, BoundBuffer, Dirty, Draw, Encoder, MAX_VERTEX_BUFFERS};
 use crate::caps::Features;
 use crate::desc::BufferSlice;
 use crate::error::{Error, Result, invalid, state, unsupported};
 use crate::handle::{BindGroup, Buffer, RenderPipeline};
-use crate::plan::{BufferUse, ResourceUse};
 use crate::record::PassEnd;
 use crate::record::attachments::ResolvedPass;
-use crate::record::bind::Bindings;
-use crate::record::compute::{indirect, tracked_buffer};
+use crate::record::bind::{Bindings, Kept};
+use crate::record::compute::indirect;
 use crate::record::declared::Declared;
+use crate::record::slice::{INDICES, Needs, VERTICES};
 use crate::registry::{Registry, RenderPipelineRecord};
-use crate::types::{BufferUsages, IndexFormat};
+use crate::types::IndexFormat;
 
 /// Records draws. A mistake is kept and answered at the pass's end; later commands are ignored.
 #[derive(Debug)]
@@ -23,7 +25,10 @@ pub struct RenderPass<'p, B: Backend> {
     target: &'p ResolvedPass,
     pipeline: Option<(RenderPipeline, &'p RenderPipelineRecord)>,
     bound_vertex_buffers: u32,
+    max_vertex_buffers: u32,
     index_bound: bool,
+    /// The index format is none that the pipeline's strips forbid; only when `counted`.
+    index_fits: bool,
     /// Indices that the bound buffer holds.
     indices: u64,
     /// Vertices and instances that the bound buffers hold for the pipeline, when `counted`.
@@ -41,16 +46,22 @@ impl<'p, B: Backend> RenderPass<'p, B> {
         registry: &'p Registry,
         backend: &'p B,
         encoder: &'p mut B::Encoder,
-        state: &'p mut BindState,
+        kept: &'p mut Kept,
         declared: Declared<'p>,
         label: &'p str,
         target: &'p ResolvedPass,
     ) -> Self {
-        let mut bindings = Bindings::new(registry, state, declared, label);
+        if !encoder.keeps_state() {
+            kept.forget();
+        }
+        let bindings = Bindings::new(registry, &mut kept.render, declared, label);
         let (width, height) = target.extent;
-        bindings.state.viewport = [0.0, 0.0, width as f32, height as f32, 0.0, 1.0];
-        bindings.state.scissor = [0, 0, width, height];
-        bindings.dirty = Dirty::VIEWPORT | Dirty::SCISSOR | Dirty::BLEND_CONSTANT | Dirty::STENCIL_REFERENCE;
+        let point = &mut *bindings.point;
+        let viewport = [0.0, 0.0, width as f32, height as f32, 0.0, 1.0];
+        point.set(Dirty::VIEWPORT, |state| &mut state.viewport, viewport);
+        point.set(Dirty::SCISSOR, |state| &mut state.scissor, [0, 0, width, height]);
+        point.set(Dirty::BLEND_CONSTANT, |state| &mut state.blend_constant, [0.0; 4]);
+        point.set(Dirty::STENCIL_REFERENCE, |state| &mut state.stencil_reference, 0);
         Self {
             backend,
             encoder,
@@ -58,7 +69,13 @@ impl<'p, B: Backend> RenderPass<'p, B> {
             target,
             pipeline: None,
             bound_vertex_buffers: 0,
+            max_vertex_buffers: backend
+                .capabilities()
+                .limits
+                .max_vertex_buffers
+                .min(MAX_VERTEX_BUFFERS as u32),
             index_bound: false,
+            index_fits: false,
             indices: 0,
             vertices: 0,
             instances: 0,
@@ -152,98 +169,60 @@ impl<'p, B: Backend> RenderPass<'p, B> {
     /// Binds vertices at a slot.
     #[inline]
     pub fn set_vertex_buffer(&mut self, index: u32, slice: BufferSlice) {
-        if self.bindings.mistake.is_some() {
+        if index >= self.max_vertex_buffers {
+            return self.refuse_slot(index);
+        }
+        if !self.bindings.accepts(&slice, VERTICES) {
             return;
         }
-        if let Err(error) = self.try_set_vertex_buffer(index, slice) {
-            self.bindings.fail(error);
+        let point = &mut *self.bindings.point;
+        let current = &mut point.state.vertex_buffers[index as usize & (MAX_VERTEX_BUFFERS - 1)];
+        let bit = 1 << index;
+        let bound = BoundBuffer { slot: slice.buffer.slot(), offset: slice.offset, size: slice.size };
+        // What a buffer holds for the pipeline is a matter of its size alone.
+        if self.bound_vertex_buffers & bit == 0 || current.size != bound.size {
+            (self.counted, self.bindings.ready) = (false, false);
+        }
+        self.bound_vertex_buffers |= bit;
+        if *current != bound || point.unknown_vertex_buffers & bit != 0 {
+            *current = bound;
+            point.unknown_vertex_buffers &= !bit;
+            point.state.dirty_vertex_buffers = point.dirty_vertex_buffers() | bit;
+            point.dirty |= Dirty::VERTEX_BUFFERS;
         }
     }
 
-    fn try_set_vertex_buffer(&mut self, index: u32, slice: BufferSlice) -> Result<()> {
-        let most = self.backend.capabilities().limits.max_vertex_buffers.min(MAX_VERTEX_BUFFERS as u32);
-        if index >= most {
-            let detail = format!("slot {index} requested, {most} available");
-            let what = self.bindings.what("set_vertex_buffer");
-            return Err(unsupported(what, "limit max_vertex_buffers", detail));
-        }
-        let bound =
-            self.checked_slice(slice, BufferUsages::VERTEX, BufferUse::Vertex, 4, "set_vertex_buffer")?;
-        let current = &mut self.bindings.state.vertex_buffers[index as usize];
-        let bit = 1 << index;
-        // What a buffer holds for the pipeline is a matter of its size alone.
-        let same_size = self.bound_vertex_buffers & bit != 0 && current.size == bound.size;
-        if same_size && current.slot == bound.slot && current.offset == bound.offset {
-            return Ok(());
-        }
-        self.counted &= same_size;
-        *current = bound;
-        self.bound_vertex_buffers |= bit;
-        self.bindings.state.dirty_vertex_buffers |= bit;
-        self.bindings.dirty |= Dirty::VERTEX_BUFFERS;
-        Ok(())
+    #[cold]
+    fn refuse_slot(&mut self, index: u32) {
+        let detail = format!("slot {index} requested, {} available", self.max_vertex_buffers);
+        let what = self.bindings.what("set_vertex_buffer");
+        self.bindings.fail(unsupported(what, "limit max_vertex_buffers", detail));
     }
 
     /// Binds indices.
     #[inline]
     pub fn set_index_buffer(&mut self, slice: BufferSlice, format: IndexFormat) {
-        if self.bindings.mistake.is_some() {
+        let alignment = index_bytes(format);
+        if !self.bindings.accepts(&slice, Needs { alignment, ..INDICES }) {
             return;
         }
-        let alignment = index_bytes(format);
-        match self.checked_slice(slice, BufferUsages::INDEX, BufferUse::Index, alignment, "set_index_buffer")
+        let point = &mut *self.bindings.point;
+        let bound = BoundBuffer { slot: slice.buffer.slot(), offset: slice.offset, size: slice.size };
+        if !self.index_bound || point.state.index_format != format {
+            (self.counted, self.bindings.ready) = (false, false);
+        }
+        self.index_bound = true;
+        self.indices = bound.size / alignment;
+        let state = &mut point.state;
+        if state.index_buffer != bound
+            || state.index_format != format
+            || point.unknown.intersects(Dirty::INDEX_BUFFER)
         {
-            Ok(bound) => {
-                let state = &mut *self.bindings.state;
-                let current = state.index_buffer;
-                let same = self.index_bound
-                    && state.index_format == format
-                    && current.slot == bound.slot
-                    && current.offset == bound.offset
-                    && current.size == bound.size;
-                if !same {
-                    state.index_buffer = bound;
-                    state.index_format = format;
-                    self.index_bound = true;
-                    self.indices = bound.size / alignment;
-                    self.bindings.dirty |= Dirty::INDEX_BUFFER;
-                }
-            }
-            Err(error) => self.bindings.fail(error),
+            state.index_buffer = bound;
+            state.index_format = format;
+            point.unknown -= Dirty::INDEX_BUFFER;
+            point.dirty |= Dirty::INDEX_BUFFER;
         }
-    }
-
-    fn checked_slice(
-        &self,
-        slice: BufferSlice,
-        needed: BufferUsages,
-        usage: BufferUse,
-        alignment: u64,
-        call: &str,
-    ) -> Result<BoundBuffer> {
-        let BufferSlice { buffer, offset, size } = slice;
-        let bindings = &self.bindings;
-        let Some(record) = bindings.registry.buffers.get(buffer) else {
-            return Err(bindings.registry.buffers.problem(buffer, bindings.what(call)));
-        };
-        if !record.usage.contains(needed) {
-            let found = format!("{:?} of \"{}\"", record.usage, record.label);
-            return Err(invalid(bindings.what(call), "buffer", format!("usage {needed:?}"), found));
-        }
-        if !offset.is_multiple_of(alignment) {
-            return Err(invalid(bindings.what(call), "offset", format!("a multiple of {alignment}"), offset));
-        }
-        if offset.checked_add(size).is_none_or(|end| end > record.size) {
-            let expected = format!("a range within the {} bytes of \"{}\"", record.size, record.label);
-            return Err(invalid(
-                bindings.what(call),
-                "slice",
-                expected,
-                format!("{size} bytes from {offset}"),
-            ));
-        }
-        tracked_buffer(bindings, record, ResourceUse::Buffer { buffer, offset, size, usage }, call)?;
-        Ok(BoundBuffer { slot: buffer.slot(), offset, size })
     }
 
     /// Sets the viewport in pixels from the top left; depth goes from `depth.0` to `depth.1`.
@@ -275,11 +254,9 @@ impl<'p, B: Backend> RenderPass<'p, B> {
             return self.bindings.fail(error);
         }
         self.empty_viewport = width == 0.0 || height == 0.0;
+        self.bindings.ready &= !self.empty_viewport;
         let viewport = [x, y, width, height, depth.0, depth.1];
-        if self.bindings.state.viewport != viewport {
-            self.bindings.state.viewport = viewport;
-            self.bindings.dirty |= Dirty::VIEWPORT;
-        }
+        self.bindings.point.set(Dirty::VIEWPORT, |state| &mut state.viewport, viewport);
     }
 
     /// Sets the scissor in pixels from the top left. It lies within the attachments; an empty one draws nothing.
@@ -297,58 +274,73 @@ impl<'p, B: Backend> RenderPass<'p, B> {
             return self.bindings.fail(error);
         }
         self.empty_scissor = width == 0 || height == 0;
+        self.bindings.ready &= !self.empty_scissor;
         let scissor = [x, y, width, height];
-        if self.bindings.state.scissor != scissor {
-            self.bindings.state.scissor = scissor;
-            self.bindings.dirty |= Dirty::SCISSOR;
-        }
+        self.bindings.point.set(Dirty::SCISSOR, |state| &mut state.scissor, scissor);
     }
 
     /// Sets the constant of blend factors that name it.
     pub fn set_blend_constant(&mut self, color: [f32; 4]) {
-        if self.bindings.state.blend_constant != color {
-            self.bindings.state.blend_constant = color;
-            self.bindings.dirty |= Dirty::BLEND_CONSTANT;
-        }
+        self.bindings.point.set(Dirty::BLEND_CONSTANT, |state| &mut state.blend_constant, color);
     }
 
     /// Sets the reference of stencil tests.
     pub fn set_stencil_reference(&mut self, reference: u32) {
-        if self.bindings.state.stencil_reference != reference {
-            self.bindings.state.stencil_reference = reference;
-            self.bindings.dirty |= Dirty::STENCIL_REFERENCE;
-        }
+        self.bindings.point.set(Dirty::STENCIL_REFERENCE, |state| &mut state.stencil_reference, reference);
     }
 
     /// Draws vertices. Nothing is drawn when there are no vertices or no instances.
     #[inline]
-    pub fn draw(&mut self, vertices: std::ops::Range<u32>, instances: std::ops::Range<u32>) {
-        let draw = Draw::Direct {
-            vertices: vertices.end.saturating_sub(vertices.start),
-            instances: instances.end.saturating_sub(instances.start),
-            first_vertex: vertices.start,
-            first_instance: instances.start,
-        };
-        self.issue("draw", draw);
+    pub fn draw(&mut self, vertices: Range<u32>, instances: Range<u32>) {
+        // Each way ends in one call, so that the shortest saves no registers for the longest.
+        if !(self.bindings.ready && fits(&vertices, self.vertices) && fits(&instances, self.instances)) {
+            return self.draw_unready(vertices, instances);
+        }
+        let dirty = self.bindings.take_dirty();
+        if !dirty.is_empty() {
+            return self.draw_dirty(dirty, vertices, instances);
+        }
+        self.encoder.draw(self.backend, dirty, &self.bindings.point.state, direct(&vertices, &instances));
+    }
+
+    #[inline(never)]
+    fn draw_unready(&mut self, vertices: Range<u32>, instances: Range<u32>) {
+        self.issue("draw", direct(&vertices, &instances));
+    }
+
+    #[inline(never)]
+    fn draw_dirty(&mut self, dirty: Dirty, vertices: Range<u32>, instances: Range<u32>) {
+        self.encoder.draw(self.backend, dirty, &self.bindings.point.state, direct(&vertices, &instances));
     }
 
     /// Draws by indices; `base_vertex` is added to each. Index values are not checked: what they fetch outside the
     /// vertex buffers is undefined but stays on the device.
     #[inline]
-    pub fn draw_indexed(
-        &mut self,
-        indices: std::ops::Range<u32>,
-        base_vertex: i32,
-        instances: std::ops::Range<u32>,
-    ) {
-        let draw = Draw::Indexed {
-            indices: indices.end.saturating_sub(indices.start),
-            instances: instances.end.saturating_sub(instances.start),
-            first_index: indices.start,
-            base_vertex,
-            first_instance: instances.start,
-        };
-        self.issue("draw_indexed", draw);
+    pub fn draw_indexed(&mut self, indices: Range<u32>, base_vertex: i32, instances: Range<u32>) {
+        if !(self.bindings.ready
+            && self.index_fits
+            && fits(&indices, self.indices)
+            && fits(&instances, self.instances))
+        {
+            return self.draw_indexed_unready(indices, base_vertex, instances);
+        }
+        let dirty = self.bindings.take_dirty();
+        if !dirty.is_empty() {
+            return self.draw_indexed_dirty(dirty, indices, base_vertex, instances);
+        }
+        let draw = indexed(&indices, base_vertex, &instances);
+        self.encoder.draw(self.backend, dirty, &self.bindings.point.state, draw);
+    }
+
+    #[inline(never)]
+    fn draw_indexed_unready(&mut self, indices: Range<u32>, base_vertex: i32, instances: Range<u32>) {
+        self.issue("draw_indexed", indexed(&indices, base_vertex, &instances));
+    }
+
+    #[inline(never)]
+    fn draw_indexed_dirty(&mut self, dirty: Dirty, indices: Range<u32>, base: i32, instances: Range<u32>) {
+        let draw = indexed(&indices, base, &instances);
+        self.encoder.draw(self.backend, dirty, &self.bindings.point.state, draw);
     }
 
     /// Draws by 16 bytes of arguments in a buffer.
@@ -415,7 +407,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
         self.draw(0..3, 0..1);
     }
 
-    #[inline]
+    /// The long way of a draw: what was not checked is, and nothing may be left to draw.
     fn issue(&mut self, call: &'static str, draw: Draw) {
         if self.bindings.mistake.is_some() {
             return;
@@ -424,53 +416,31 @@ impl<'p, B: Backend> RenderPass<'p, B> {
             let error = state(self.bindings.what(call), "a pipeline", "none");
             return self.bindings.fail(error);
         };
-        // The long way only for what is not a plain draw with everything in order.
-        let mut empty = false;
-        if !self.is_plain(record, draw) {
-            match self.check_draw(record, call, draw) {
-                Ok(nothing) => empty = nothing,
-                Err(error) => return self.bindings.fail(error),
-            }
-        }
-        self.bindings.count += 1;
-        if empty || self.empty_scissor || self.empty_viewport {
-            return;
-        }
-        let dirty = self.bindings.take_dirty(&record.interface);
-        self.encoder.draw(self.backend, dirty, self.bindings.state, draw);
-        self.bindings.state.dirty_vertex_buffers = 0;
-    }
-
-    /// Whether a draw needs no further check and draws something.
-    #[inline]
-    fn is_plain(&self, record: &RenderPipelineRecord, draw: Draw) -> bool {
-        let fits = |first: u32, count: u32, available: u64| {
-            count != 0 && u64::from(first) + u64::from(count) <= available
-        };
-        self.counted
-            && self.bindings.is_checked()
-            && match draw {
-                Draw::Direct { vertices, instances, first_vertex, first_instance } => {
-                    fits(first_vertex, vertices, self.vertices)
-                        && fits(first_instance, instances, self.instances)
+        match self.check_draw(record, call, draw) {
+            Ok(empty) => {
+                let hidden = self.empty_scissor || self.empty_viewport;
+                self.bindings.ready = !hidden;
+                if empty || hidden {
+                    self.bindings.count += 1;
+                } else {
+                    let dirty = self.bindings.take_dirty();
+                    self.encoder.draw(self.backend, dirty, &self.bindings.point.state, draw);
                 }
-                Draw::Indexed { indices, instances, first_index, first_instance, .. } => {
-                    record.strip_index_format.is_none_or(|strip| strip == self.bindings.state.index_format)
-                        && fits(first_index, indices, self.indices)
-                        && fits(first_instance, instances, self.instances)
-                }
-                Draw::Indirect { .. } | Draw::IndexedIndirect { .. } => false,
             }
+            Err(error) => self.bindings.fail(error),
+        }
     }
 
     /// Checks one draw in full; whether it draws nothing.
-    #[inline(never)]
     fn check_draw(&mut self, record: &RenderPipelineRecord, call: &'static str, draw: Draw) -> Result<bool> {
         if !self.bindings.is_checked() {
             self.bindings.check(&record.interface, call)?;
         }
         if !self.counted {
             self.count_vertices(record, call)?;
+            let format = self.bindings.point.state.index_format;
+            self.index_fits =
+                self.index_bound && record.strip_index_format.is_none_or(|strip| strip == format);
             self.counted = true;
         }
         match draw {
@@ -520,7 +490,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
         if !self.index_bound {
             return Err(state(self.bindings.what(call), "an index buffer", "none"));
         }
-        let format = self.bindings.state.index_format;
+        let format = self.bindings.point.state.index_format;
         match record.strip_index_format {
             Some(strip) if strip != format => {
                 let expected = format!("indices of {strip:?}, the strip format of \"{}\"", record.label);
@@ -541,7 +511,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
                 let expected = format!("a vertex buffer at slot {index}, which \"{}\" reads", record.label);
                 return Err(state(self.bindings.what(call), expected, "none"));
             }
-            let size = self.bindings.state.vertex_buffers[index].size;
+            let size = self.bindings.point.state.vertex_buffers[index].size;
             let held = if size < need.last_end {
                 0
             } else {
@@ -568,6 +538,33 @@ impl<'p, B: Backend> RenderPass<'p, B> {
     pub fn pop_debug_group(&mut self) {
         pop_label::<B>(self.backend, self.encoder, &mut self.labels, &mut self.bindings);
     }
+}
+
+#[inline(always)]
+fn direct(vertices: &Range<u32>, instances: &Range<u32>) -> Draw {
+    Draw::Direct {
+        vertices: vertices.end.saturating_sub(vertices.start),
+        instances: instances.end.saturating_sub(instances.start),
+        first_vertex: vertices.start,
+        first_instance: instances.start,
+    }
+}
+
+#[inline(always)]
+fn indexed(indices: &Range<u32>, base_vertex: i32, instances: &Range<u32>) -> Draw {
+    Draw::Indexed {
+        indices: indices.end.saturating_sub(indices.start),
+        instances: instances.end.saturating_sub(instances.start),
+        first_index: indices.start,
+        base_vertex,
+        first_instance: instances.start,
+    }
+}
+
+/// Whether a range is of something, all of it available.
+#[inline]
+fn fits(range: &Range<u32>, available: u64) -> bool {
+    range.start < range.end && u64::from(range.end) <= available
 }
 
 pub(super) fn index_bytes(format: IndexFormat) -> u64 {

@@ -13,6 +13,7 @@ mod dispatches;
 mod draws;
 mod faults;
 mod handles;
+mod kept;
 mod lifetime;
 mod model;
 mod parallel;

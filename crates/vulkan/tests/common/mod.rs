@@ -212,8 +212,12 @@ pub fn state() -> BindState {
     }
 }
 
-/// What the first draw of a pass without bindings finds dirty.
-pub const FIRST_DRAW: Dirty = Dirty::PIPELINE.union(Dirty::VIEWPORT).union(Dirty::SCISSOR);
+/// What the first draw of an encoder without bindings finds dirty.
+pub const FIRST_DRAW: Dirty = Dirty::PIPELINE
+    .union(Dirty::VIEWPORT)
+    .union(Dirty::SCISSOR)
+    .union(Dirty::BLEND_CONSTANT)
+    .union(Dirty::STENCIL_REFERENCE);
 
 pub fn memory(encoder: &mut VulkanEncoder, gpu: &Vulkan, src: BufferUse, dst: BufferUse) {
     let barrier = MemoryBarrier { src: src.scope(), dst: dst.scope() };
