@@ -278,6 +278,19 @@ impl Encoder for VulkanEncoder {
         self.pop_label(backend);
     }
 
+    fn begin_section(&mut self, backend: &Vulkan, label: &str, targets: &NativeTargets<'_>) -> NativeResult {
+        self.begin_secondary(backend, label, targets)
+    }
+
+    fn end_section(&mut self, backend: &Vulkan) -> NativeResult {
+        self.end_secondary(backend)
+    }
+
+    fn execute_sections(&mut self, backend: &Vulkan, sections: &mut Vec<Self>) {
+        self.execute_secondaries(backend, sections);
+    }
+
+    #[inline(always)]
     fn draw(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState, draw: Draw) {
         if !dirty.is_empty() && !self.bind_one_group(backend, dirty, state, RENDER) {
             self.apply_draw_state(backend, dirty, state);

@@ -19,7 +19,7 @@ use crate::memory::{Memory, failed};
 use crate::messages::ValidationMessages;
 use crate::queue::Progress;
 use crate::resource::{Buffer, ImageKind, Texture, View};
-use crate::table::Table;
+use crate::table::{Raws, Table};
 
 /// How long dropping a device waits for the GPU before it gives the device up and leaks it.
 pub const TEARDOWN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -46,6 +46,8 @@ pub struct Vulkan {
     pub(crate) group_layouts: Table<GroupLayout>,
     pub(crate) groups: Table<Group>,
     pub(crate) pipeline_layouts: Table<PipelineLayout>,
+    pub(crate) raw_buffers: Raws<vk::Buffer>,
+    pub(crate) sets: Raws<vk::DescriptorSet>,
     pub(crate) shader_modules: Table<vk::ShaderModule>,
     pub(crate) render_pipelines: Table<vk::Pipeline>,
     pub(crate) compute_pipelines: Table<vk::Pipeline>,
@@ -130,6 +132,8 @@ impl Vulkan {
             group_layouts: Table::default(),
             groups: Table::default(),
             pipeline_layouts: Table::default(),
+            raw_buffers: Raws::default(),
+            sets: Raws::default(),
             shader_modules: Table::default(),
             render_pipelines: Table::default(),
             compute_pipelines: Table::default(),

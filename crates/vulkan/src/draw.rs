@@ -2,6 +2,8 @@
 //!
 //! Runs of neighboring groups and vertex buffers go into one call each. Everything is gathered on the stack.
 
+use std::mem::MaybeUninit;
+
 use arrayvec::ArrayVec;
 use ash::vk;
 use purlin_rhi::backend::{
@@ -54,7 +56,7 @@ impl VulkanEncoder {
         }
         let first = (bits / Dirty::GROUP0.bits()).trailing_zeros();
         let group = &state.groups[first as usize % MAX_GROUPS];
-        let sets = [backend.groups.get(group.slot).set];
+        let sets = [backend.sets.get(group.slot)];
         // SAFETY: the command buffer is recording; the set is live and of the layout; as many offsets as the group has,
         // never more than there is room for, are aligned, in range, and in binding order.
         unsafe {
@@ -72,50 +74,74 @@ impl VulkanEncoder {
         true
     }
 
-    fn apply_common(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState, (kind, point): Point) {
-        if !dirty.intersects(Dirty::GROUPS | Dirty::IMMEDIATES) {
-            return;
+    /// Groups and immediates, whatever of them is dirty.
+    #[inline(always)]
+    fn apply_common(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState, point: Point) {
+        let groups = dirty & Dirty::GROUPS;
+        if !groups.is_empty() && !self.bind_one_group(backend, groups, state, point) {
+            self.bind_groups(backend, groups, state, point);
         }
-        let layout = self.layouts[kind];
-        let mut groups = (dirty & Dirty::GROUPS).bits() / Dirty::GROUP0.bits();
+        if dirty.contains(Dirty::IMMEDIATES) {
+            self.push_immediates(backend, state, point);
+        }
+    }
+
+    #[inline(never)]
+    fn bind_groups(&mut self, backend: &Vulkan, dirty: Dirty, state: &BindState, (kind, point): Point) {
+        let mut groups = dirty.bits() / Dirty::GROUP0.bits();
         while let Some((first, length)) = take_run(&mut groups) {
-            // SAFETY: the command buffer is recording; sets are live and of the layout; offsets are aligned, in
-            // range, and in binding order.
-            let bind = |sets: &[vk::DescriptorSet], offsets: &[u32]| unsafe {
-                backend.raw.cmd_bind_descriptor_sets(
-                    self.buffer,
-                    point,
-                    layout.raw,
-                    first as u32,
-                    sets,
-                    offsets,
-                )
-            };
-            if length == 1 {
-                // The common case of a draw: its own offsets, and no gathering.
-                let group = &state.groups[first];
-                let offsets = &group.offsets[..group.offset_count as usize];
-                bind(&[backend.groups.get(group.slot).set], offsets);
-                continue;
-            }
             let mut sets = ArrayVec::<vk::DescriptorSet, MAX_GROUPS>::new();
             let mut offsets = ArrayVec::<u32, { MAX_GROUPS * MAX_DYNAMIC_OFFSETS }>::new();
             for group in &state.groups[first..first + length] {
-                sets.push(backend.groups.get(group.slot).set);
+                sets.push(backend.sets.get(group.slot));
                 offsets.extend(group.offsets[..group.offset_count as usize].iter().copied());
             }
-            bind(&sets, &offsets);
-        }
-        if dirty.contains(Dirty::IMMEDIATES) {
-            let first = state.dirty_immediates.0 & !3;
-            let end = state.dirty_immediates.1.next_multiple_of(4).min(layout.immediate_size);
-            if first < end {
-                let bytes = &state.immediates[first as usize..end as usize];
-                // SAFETY: the command buffer is recording; the range lies in the layout's one range.
-                unsafe {
-                    backend.raw.cmd_push_constants(self.buffer, layout.raw, IMMEDIATE_STAGES, first, bytes)
-                };
+            let layout = self.layouts[kind].raw;
+            // SAFETY: the command buffer is recording; sets are live and of the layout; offsets are aligned, in
+            // range, and in binding order.
+            unsafe {
+                backend.raw.cmd_bind_descriptor_sets(
+                    self.buffer,
+                    point,
+                    layout,
+                    first as u32,
+                    &sets,
+                    &offsets,
+                );
             }
+        }
+    }
+
+    #[inline(never)]
+    fn push_immediates(&mut self, backend: &Vulkan, state: &BindState, (kind, _): Point) {
+        let layout = self.layouts[kind];
+        let first = state.dirty_immediates.0 & !3;
+        let end = state.dirty_immediates.1.next_multiple_of(4).min(layout.immediate_size);
+        if first < end {
+            let bytes = &state.immediates[first as usize..end as usize];
+            // SAFETY: the command buffer is recording; the range lies in the layout's one range.
+            unsafe {
+                backend.raw.cmd_push_constants(self.buffer, layout.raw, IMMEDIATE_STAGES, first, bytes)
+            };
+        }
+    }
+
+    fn bind_vertex_buffers(&mut self, backend: &Vulkan, state: &BindState) {
+        let mut bits = state.dirty_vertex_buffers;
+        while let Some((first, length)) = take_run(&mut bits) {
+            let mut buffers = [const { MaybeUninit::<vk::Buffer>::uninit() }; MAX_VERTEX_BUFFERS];
+            let mut offsets = [const { MaybeUninit::<u64>::uninit() }; MAX_VERTEX_BUFFERS];
+            let bound = &state.vertex_buffers[first..first + length];
+            for ((buffer, offset), bound) in buffers.iter_mut().zip(&mut offsets).zip(bound) {
+                buffer.write(backend.raw_buffers.get(bound.slot));
+                offset.write(begin(bound));
+            }
+            let (first, length) = (first as u32, length as u32);
+            let (buffers, offsets) = (buffers.as_ptr().cast(), offsets.as_ptr().cast());
+            let call = backend.raw.fp_v1_0().cmd_bind_vertex_buffers;
+            // SAFETY: the command buffer is recording; the first `length` of both lists were written just now, for
+            // there is room for every vertex buffer; the buffers are live and the offsets inside them.
+            unsafe { call(self.buffer, first, length, buffers, offsets) };
         }
     }
 
@@ -140,21 +166,11 @@ impl VulkanEncoder {
         }
         self.apply_common(backend, dirty, state, RENDER);
         if dirty.contains(Dirty::VERTEX_BUFFERS) {
-            let mut bits = state.dirty_vertex_buffers;
-            while let Some((first, length)) = take_run(&mut bits) {
-                let mut buffers = ArrayVec::<vk::Buffer, MAX_VERTEX_BUFFERS>::new();
-                let mut offsets = ArrayVec::<u64, MAX_VERTEX_BUFFERS>::new();
-                for bound in &state.vertex_buffers[first..first + length] {
-                    buffers.push(backend.buffers.get(bound.slot).raw);
-                    offsets.push(begin(bound));
-                }
-                // SAFETY: the command buffer is recording; the buffers are live and the offsets inside them.
-                unsafe { backend.raw.cmd_bind_vertex_buffers(self.buffer, first as u32, &buffers, &offsets) };
-            }
+            self.bind_vertex_buffers(backend, state);
         }
         if dirty.contains(Dirty::INDEX_BUFFER) {
             let bound = &state.index_buffer;
-            let raw = backend.buffers.get(bound.slot).raw;
+            let raw = backend.raw_buffers.get(bound.slot);
             let ty = convert::index_type(state.index_format);
             // SAFETY: the command buffer is recording; the buffer is live and the offset aligned and inside it.
             unsafe { backend.raw.cmd_bind_index_buffer(self.buffer, raw, begin(bound), ty) };
@@ -234,7 +250,7 @@ impl VulkanEncoder {
         stride: u32,
         call: vk::PFN_vkCmdDrawIndirect,
     ) {
-        let arguments = backend.buffers.get(buffer).raw;
+        let arguments = backend.raw_buffers.get(buffer);
         let most = if backend.capabilities.features.contains(Features::MULTI_DRAW_INDIRECT) {
             backend.physical.max_indirect_draws
         } else {
@@ -259,7 +275,7 @@ impl VulkanEncoder {
             // within the limits.
             Dispatch::Direct([x, y, z]) => unsafe { backend.raw.cmd_dispatch(self.buffer, x, y, z) },
             Dispatch::Indirect { buffer, offset } => {
-                let arguments = backend.buffers.get(buffer).raw;
+                let arguments = backend.raw_buffers.get(buffer);
                 // SAFETY: as above; the arguments lie in the buffer.
                 unsafe { backend.raw.cmd_dispatch_indirect(self.buffer, arguments, offset) };
             }

@@ -43,11 +43,21 @@ impl<'p, B: Backend> ComputePass<'p, B> {
 
     /// Ends the pass: closes open debug groups and hands over the first mistake.
     pub fn end(mut self) -> PassEnd {
-        super::render::close_labels::<B>(self.backend, self.encoder, &mut self.labels, &mut self.bindings);
-        PassEnd(match self.bindings.mistake {
-            None => Ok(()),
-            Some(error) => Err(error),
-        })
+        self.close()
+    }
+
+    /// The same where the pass stands: it is large, and moving it costs.
+    #[inline]
+    pub(super) fn close(&mut self) -> PassEnd {
+        if self.labels > 0 {
+            super::render::close_labels::<B>(
+                self.backend,
+                self.encoder,
+                &mut self.labels,
+                &mut self.bindings,
+            );
+        }
+        PassEnd(self.bindings.mistake.take().map_or(Ok(()), Err))
     }
 
     /// The first mistake so far; the pass will answer it.

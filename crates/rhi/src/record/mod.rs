@@ -217,7 +217,7 @@ impl<B: Backend> Recorder<'_, B> {
         let resolved = self.plan_render_pass(desc)?;
         self.render_pass_body(desc, &resolved, Declared::new(desc.uses, desc.groups), |mut pass| {
             body(&mut pass);
-            pass.end()
+            pass.close()
         })
     }
 
@@ -316,7 +316,7 @@ impl<B: Backend> Recorder<'_, B> {
         let result = self.declare(desc.uses, desc.groups, desc.label).and_then(|()| {
             self.compute_pass_body(desc.label, Declared::new(desc.uses, desc.groups), |mut pass| {
                 body(&mut pass);
-                pass.end()
+                pass.close()
             })
         });
         self.keep(result)

@@ -12,7 +12,7 @@ use crate::record::attachments::ResolvedPass;
 use crate::record::bind::{Bindings, Kept};
 use crate::record::compute::indirect;
 use crate::record::declared::Declared;
-use crate::record::slice::{INDICES, Needs, VERTICES};
+use crate::record::slice::{VERTICES, indices};
 use crate::registry::{Registry, RenderPipelineRecord};
 use crate::types::IndexFormat;
 
@@ -88,11 +88,16 @@ impl<'p, B: Backend> RenderPass<'p, B> {
 
     /// Ends the pass: closes open debug groups and hands over the first mistake.
     pub fn end(mut self) -> PassEnd {
-        close_labels::<B>(self.backend, self.encoder, &mut self.labels, &mut self.bindings);
-        PassEnd(match self.bindings.mistake {
-            None => Ok(()),
-            Some(error) => Err(error),
-        })
+        self.close()
+    }
+
+    /// The same where the pass stands: it is large, and moving it costs.
+    #[inline]
+    pub(super) fn close(&mut self) -> PassEnd {
+        if self.labels > 0 {
+            close_labels::<B>(self.backend, self.encoder, &mut self.labels, &mut self.bindings);
+        }
+        PassEnd(self.bindings.mistake.take().map_or(Ok(()), Err))
     }
 
     /// The first mistake so far; the pass will answer it.
@@ -172,7 +177,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
         if index >= self.max_vertex_buffers {
             return self.refuse_slot(index);
         }
-        if !self.bindings.accepts(&slice, VERTICES) {
+        if !self.bindings.accepts(&slice, &VERTICES) {
             return;
         }
         let point = &mut *self.bindings.point;
@@ -202,8 +207,8 @@ impl<'p, B: Backend> RenderPass<'p, B> {
     /// Binds indices.
     #[inline]
     pub fn set_index_buffer(&mut self, slice: BufferSlice, format: IndexFormat) {
-        let alignment = index_bytes(format);
-        if !self.bindings.accepts(&slice, Needs { alignment, ..INDICES }) {
+        let needs = indices(format);
+        if !self.bindings.accepts(&slice, needs) {
             return;
         }
         let point = &mut *self.bindings.point;
@@ -212,7 +217,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
             (self.counted, self.bindings.ready) = (false, false);
         }
         self.index_bound = true;
-        self.indices = bound.size / alignment;
+        self.indices = bound.size / needs.alignment;
         let state = &mut point.state;
         if state.index_buffer != bound
             || state.index_format != format
@@ -565,13 +570,6 @@ fn indexed(indices: &Range<u32>, base_vertex: i32, instances: &Range<u32>) -> Dr
 #[inline]
 fn fits(range: &Range<u32>, available: u64) -> bool {
     range.start < range.end && u64::from(range.end) <= available
-}
-
-pub(super) fn index_bytes(format: IndexFormat) -> u64 {
-    match format {
-        IndexFormat::Uint16 => 2,
-        IndexFormat::Uint32 => 4,
-    }
 }
 
 pub(super) fn pop_label<B: Backend>(

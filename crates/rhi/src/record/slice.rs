@@ -5,7 +5,7 @@ use crate::error::{Result, invalid};
 use crate::plan::{BufferUse, ResourceUse};
 use crate::record::bind::Bindings;
 use crate::record::compute::tracked_buffer;
-use crate::types::BufferUsages;
+use crate::types::{BufferUsages, IndexFormat};
 
 /// What a call needs of the slice that it binds.
 #[derive(Debug, Clone, Copy)]
@@ -24,13 +24,22 @@ pub(super) const VERTICES: Needs = Needs {
     call: "set_vertex_buffer",
 };
 
-pub(super) const INDICES: Needs =
+const INDICES: Needs =
     Needs { usage: BufferUsages::INDEX, declared: BufferUse::Index, alignment: 4, call: "set_index_buffer" };
+
+/// What indices of a format need.
+#[inline]
+pub(super) const fn indices(format: IndexFormat) -> &'static Needs {
+    match format {
+        IndexFormat::Uint16 => &const { Needs { alignment: 2, ..INDICES } },
+        IndexFormat::Uint32 => &INDICES,
+    }
+}
 
 impl Bindings<'_> {
     /// Whether a slice may be bound; if not, the mistake is kept.
-    #[inline]
-    pub(super) fn accepts(&mut self, slice: &BufferSlice, needs: Needs) -> bool {
+    #[inline(always)]
+    pub(super) fn accepts(&mut self, slice: &BufferSlice, needs: &'static Needs) -> bool {
         if self.mistake.is_none()
             && let Some(hot) = self.registry.buffers.hot(slice.buffer)
             && hot.usage & needs.usage.bits() != 0
@@ -46,7 +55,7 @@ impl Bindings<'_> {
 
     /// The long way: tracked buffers, and everything that is wrong.
     #[inline(never)]
-    fn accepts_after_all(&mut self, slice: &BufferSlice, needs: Needs) -> bool {
+    fn accepts_after_all(&mut self, slice: &BufferSlice, needs: &'static Needs) -> bool {
         if self.mistake.is_some() {
             return false;
         }
@@ -54,9 +63,9 @@ impl Bindings<'_> {
         checked.map_err(|error| self.fail(error)).is_ok()
     }
 
-    fn check_slice(&self, slice: &BufferSlice, needs: Needs) -> Result<()> {
+    fn check_slice(&self, slice: &BufferSlice, needs: &'static Needs) -> Result<()> {
         let BufferSlice { buffer, offset, size } = *slice;
-        let Needs { usage, declared, alignment, call } = needs;
+        let Needs { usage, declared, alignment, call } = *needs;
         let Some(record) = self.registry.buffers.get(buffer) else {
             return Err(self.registry.buffers.problem(buffer, self.what(call)));
         };

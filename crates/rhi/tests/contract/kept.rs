@@ -31,7 +31,11 @@ const SIZES: [u32; 2] = [64, 32];
 
 impl Scene {
     fn new(keeps_state: bool) -> Self {
-        let (mut gpu, control) = device(NullConfig { keeps_state, ..NullConfig::executing() });
+        Self::with(NullConfig { keeps_state, ..NullConfig::executing() })
+    }
+
+    fn with(config: NullConfig) -> Self {
+        let (mut gpu, control) = device(config);
         let textures: Vec<_> = SIZES
             .map(|size| texture(&mut gpu, "target", size, size, TextureUsages::RENDER_ATTACHMENT))
             .into_iter()
@@ -84,7 +88,7 @@ impl Scene {
 }
 
 /// Sets everything that a pass can have, and draws.
-fn full(scene: &Scene) -> impl Fn(&mut RenderPass<'_, Null>) + use<> {
+fn full(scene: &Scene) -> impl Fn(&mut RenderPass<'_, Null>) + Sync + use<> {
     let (pipeline, groups, data) = (scene.pipeline(0), [*scene.groups[0], *scene.groups[2]], *scene.data);
     move |pass| {
         pass.set_pipeline(pipeline);
@@ -115,6 +119,25 @@ fn a_backend_that_keeps_nothing_is_told_everything() {
     scene.passes(&[&body, &body]).unwrap();
     let told = scene.told();
     assert_eq!(told[1], told[0]);
+}
+
+/// Sections with encoders of their own begin with nothing, and leave nothing; others are told only what differs.
+#[test]
+fn sections_are_told_what_their_encoder_has_not() {
+    for sections in [true, false] {
+        let mut scene = Scene::with(NullConfig { sections, ..NullConfig::executing() });
+        let body = full(&scene);
+        let colors = [cleared(*scene.targets[0])];
+        let desc = pass(&colors, &[]);
+        let mut recorder = scene.gpu.record("frame").unwrap();
+        recorder.render_pass(&desc, |pass| body(pass)).unwrap();
+        recorder.render_pass_parallel(&desc, 2, |_, pass| body(pass)).unwrap();
+        recorder.render_pass(&desc, |pass| body(pass)).unwrap();
+        recorder.submit().unwrap();
+        let told = scene.told();
+        let again = if sections { told[0].clone() } else { Default::default() };
+        assert_eq!(told[1..], [again.clone(), again.clone(), again], "sections: {sections}");
+    }
 }
 
 #[test]
@@ -199,7 +222,7 @@ fn immediates_are_told_in_each_pass() {
     let kernel = *scene.kernel;
     let mut recorder = scene.gpu.record("frame").unwrap();
     for value in [1u8, 1, 2] {
-        let desc = ComputePassDesc { label: "push", uses: &[] };
+        let desc = ComputePassDesc { label: "push", uses: &[], groups: &[] };
         let body = |pass: &mut ComputePass<'_, Null>| {
             pass.set_pipeline(kernel);
             pass.set_immediates(8, &[value; 8]);
@@ -320,7 +343,7 @@ fn random_recording(scene: &mut Scene, random: &mut Random, wanted: &mut Vec<Wan
     let mut recorder = scene.gpu.record("frame").unwrap();
     for _ in 0..8 {
         if random.below(5) == 0 {
-            let desc = ComputePassDesc { label: "between", uses: &[] };
+            let desc = ComputePassDesc { label: "between", uses: &[], groups: &[] };
             let body = |pass: &mut ComputePass<'_, Null>| {
                 pass.set_pipeline(kernel);
                 pass.set_immediates(0, &[0; 16]);
