@@ -65,7 +65,7 @@ impl Case for Groups<'_> {
         let uses = [storage(*self.out, u64::from(SLICES * 16), true)];
         let (pipeline, out_group, made) = (*self.pipeline, *self.out_group, &self.made);
         self.gpu.frame(|recorder| {
-            recorder.compute_pass(&ComputePassDesc { label: "show", uses: &uses }, |pass| {
+            recorder.compute_pass(&ComputePassDesc { label: "show", uses: &uses, groups: &[] }, |pass| {
                 pass.set_pipeline(pipeline);
                 pass.set_bind_group(1, out_group, &[]);
                 for group in made {
