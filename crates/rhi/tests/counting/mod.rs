@@ -1,16 +1,33 @@
-//! An allocator that counts every allocation of its process: a test that reads the count must be alone in its file.
+//! An allocator that counts what chosen threads allocate: the harness has a thread of its own, which allocates when it
+//! likes. A test that reads the count must be alone in its file.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
+thread_local! {
+    static COUNTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Counts what this thread allocates from now on.
+pub fn count_this_thread() {
+    COUNTED.set(true);
+}
+
+fn count() {
+    if COUNTED.try_with(Cell::get) == Ok(true) {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 // SAFETY: every call goes to the system's allocator unchanged; the count has no influence on it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        count();
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
@@ -21,7 +38,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        count();
         // SAFETY: as for `dealloc`, and the caller keeps the contract of `realloc`.
         unsafe { System.realloc(pointer, layout, size) }
     }
