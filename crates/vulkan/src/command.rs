@@ -229,14 +229,23 @@ impl Encoder for VulkanEncoder {
 
     fn begin_render_pass(&mut self, backend: &Vulkan, pass: &NativeRenderPass<'_>) {
         self.push_label(backend, pass.label);
-        let colors: ArrayVec<vk::RenderingAttachmentInfo<'_>, MAX_COLORS> = pass
-            .colors
-            .iter()
-            .map(|color| {
+        let one;
+        let several: ArrayVec<vk::RenderingAttachmentInfo<'_>, MAX_COLORS>;
+        let colors = match pass.colors {
+            // Nearly every pass, and needs no list.
+            [Some(color)] => {
+                one = backend.color_attachment(color);
+                std::slice::from_ref(&one)
+            }
+            colors => {
                 // A gap is an attachment without a view.
-                color.as_ref().map_or_else(Default::default, |color| backend.color_attachment(color))
-            })
-            .collect();
+                let color = |color: &Option<NativeColor>| {
+                    color.as_ref().map_or_else(Default::default, |color| backend.color_attachment(color))
+                };
+                several = colors.iter().map(color).collect();
+                &several
+            }
+        };
         let mut depth = None;
         let mut stencil = None;
         if let Some(attachment) = &pass.depth_stencil {
@@ -257,7 +266,7 @@ impl Encoder for VulkanEncoder {
                 extent: vk::Extent2D { width: pass.extent.0, height: pass.extent.1 },
             })
             .layer_count(pass.layers.max(1))
-            .color_attachments(&colors);
+            .color_attachments(colors);
         if let Some(depth) = &depth {
             info = info.depth_attachment(depth);
         }

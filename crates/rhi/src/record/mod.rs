@@ -27,6 +27,7 @@ use crate::services::row_pitch;
 use crate::services::{Footprint, ReadTicket};
 use crate::types::{Extent3d, TextureDimension};
 
+use attachments::ResolvedPass;
 pub use attachments::{AspectOps, ColorAttachment, DepthStencilAttachment, RenderPassDesc};
 pub use compute::ComputePass;
 pub use render::RenderPass;
@@ -38,6 +39,8 @@ pub(crate) struct Scratch<B: Backend> {
     pub passes: PassList,
     pub plan: Plan,
     pub kept: bind::Kept,
+    /// The attachments of the last pass, for the next one; none while a pass records.
+    pub attachments: Option<Box<ResolvedPass>>,
     pub sections: parallel::Sections<B>,
     pub encoders: Vec<B::Encoder>,
 }
@@ -48,6 +51,7 @@ impl<B: Backend> Default for Scratch<B> {
             passes: PassList::default(),
             plan: Plan::default(),
             kept: bind::Kept::default(),
+            attachments: None,
             sections: parallel::Sections::default(),
             encoders: Vec::new(),
         }
@@ -215,14 +219,17 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl FnOnce(&mut RenderPass<'_, B>),
     ) -> Result<()> {
         let resolved = self.plan_render_pass(desc)?;
-        self.render_pass_body(desc, &resolved, Declared::new(desc.uses, desc.groups), |mut pass| {
+        let declared = Declared::new(desc.uses, desc.groups);
+        let result = self.render_pass_body(desc, &resolved, declared, |mut pass| {
             body(&mut pass);
             pass.close()
-        })
+        });
+        self.device.scratch.attachments = Some(resolved);
+        result
     }
 
     /// Checks a raster pass, plans it, and emits its barriers.
-    fn plan_render_pass(&mut self, desc: &RenderPassDesc<'_>) -> Result<attachments::ResolvedPass> {
+    fn plan_render_pass(&mut self, desc: &RenderPassDesc<'_>) -> Result<Box<ResolvedPass>> {
         let resolved = self.resolve(desc)?;
         let scratch = &mut self.device.scratch;
         scratch.passes.begin();
@@ -236,8 +243,10 @@ impl<B: Backend> Recorder<'_, B> {
     }
 
     /// Checks the attachments, before any barrier speaks of them.
-    fn resolve(&self, desc: &RenderPassDesc<'_>) -> Result<attachments::ResolvedPass> {
-        attachments::resolve(&self.device.registry, self.device.backend.capabilities(), desc)
+    fn resolve(&mut self, desc: &RenderPassDesc<'_>) -> Result<Box<ResolvedPass>> {
+        let mut pass = self.device.scratch.attachments.take().unwrap_or_default();
+        attachments::resolve(&self.device.registry, self.device.backend.capabilities(), desc, &mut pass)?;
+        Ok(pass)
     }
 
     /// Records a raster pass whose barriers were planned and emitted before. `declared` are its uses. The body owns the
@@ -249,16 +258,18 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl FnOnce(RenderPass<'_, B>) -> PassEnd,
     ) -> Result<()> {
         self.check(desc.label)?;
-        let result = self
-            .resolve(desc)
-            .and_then(|resolved| self.render_pass_body(desc, &resolved, Declared::new(declared, &[]), body));
+        let result = self.resolve(desc).and_then(|resolved| {
+            let result = self.render_pass_body(desc, &resolved, Declared::new(declared, &[]), body);
+            self.device.scratch.attachments = Some(resolved);
+            result
+        });
         self.keep(result)
     }
 
     fn render_pass_body(
         &mut self,
         desc: &RenderPassDesc<'_>,
-        resolved: &attachments::ResolvedPass,
+        resolved: &ResolvedPass,
         declared: Declared<'_>,
         body: impl FnOnce(RenderPass<'_, B>) -> PassEnd,
     ) -> Result<()> {
@@ -280,7 +291,7 @@ impl<B: Backend> Recorder<'_, B> {
     fn in_render_pass(
         &mut self,
         desc: &RenderPassDesc<'_>,
-        resolved: &attachments::ResolvedPass,
+        resolved: &ResolvedPass,
         sections: bool,
         record: impl FnOnce(&mut Device<B>, &mut B::Encoder) -> Result<()>,
     ) -> Result<()> {

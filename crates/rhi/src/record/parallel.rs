@@ -182,10 +182,12 @@ impl<B: Backend> Recorder<'_, B> {
         self.check(desc.label)?;
         let result = self.plan_render_pass(desc).and_then(|resolved| {
             let declared = Declared::new(desc.uses, desc.groups);
-            self.record_sections(desc, &resolved, declared, sections, |index, mut pass| {
+            let result = self.record_sections(desc, &resolved, declared, sections, |index, mut pass| {
                 body(index, &mut pass);
-                pass.end()
-            })
+                pass.close()
+            });
+            self.device.scratch.attachments = Some(resolved);
+            result
         });
         self.keep(result)
     }
@@ -201,7 +203,10 @@ impl<B: Backend> Recorder<'_, B> {
     ) -> Result<()> {
         self.check(desc.label)?;
         let result = self.resolve(desc).and_then(|resolved| {
-            self.record_sections(desc, &resolved, Declared::new(declared, &[]), sections, body)
+            let declared = Declared::new(declared, &[]);
+            let result = self.record_sections(desc, &resolved, declared, sections, body);
+            self.device.scratch.attachments = Some(resolved);
+            result
         });
         self.keep(result)
     }
