@@ -360,6 +360,12 @@ impl<B: Backend> Device<B> {
         self.lost.as_deref()
     }
 
+    /// The same as a mere yes or no.
+    #[inline]
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.is_some()
+    }
+
     #[inline]
     pub(crate) fn check_lost(&self, what: &str) -> Result<()> {
         match &self.lost {

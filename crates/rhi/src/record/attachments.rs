@@ -132,7 +132,7 @@ fn view_record<'r>(registry: &'r Registry, view: TextureView, label: &str) -> Re
     registry.views.check(view, || format!("pass \"{label}\""))
 }
 
-/// A pass with everything checked and resolved. Half a kilobyte, which is kept from pass to pass and filled in place.
+/// A pass with everything checked and resolved.
 #[derive(Debug, Default)]
 pub(crate) struct ResolvedPass {
     pub colors: ArrayVec<Option<NativeColor>, 8>,
@@ -188,7 +188,8 @@ impl ResolvedPass {
     }
 }
 
-/// Checks the attachments of a pass and resolves them for the backend, into `pass`.
+/// Checks the attachments of a pass and resolves them for the backend, where the pass lies: it is large, and moving it
+/// costs. It comes empty.
 pub(crate) fn resolve(
     registry: &Registry,
     capabilities: &Capabilities,
@@ -201,9 +202,6 @@ pub(crate) fn resolve(
         let detail = format!("{} requested, {most} available", desc.colors.len());
         return Err(unsupported(what(), "limit max_color_attachments", detail));
     }
-    pass.colors.clear();
-    pass.formats.clear();
-    (pass.depth_stencil, pass.depth_format) = (None, None);
     pass.limit = capabilities.limits.max_texture_dimension_2d;
     let mut first = true;
     for color in desc.colors {

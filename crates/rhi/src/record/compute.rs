@@ -21,6 +21,7 @@ pub struct ComputePass<'p, B: Backend> {
 }
 
 impl<'p, B: Backend> ComputePass<'p, B> {
+    #[inline]
     pub(super) fn new(
         registry: &'p Registry,
         backend: &'p B,

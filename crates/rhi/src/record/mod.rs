@@ -39,8 +39,6 @@ pub(crate) struct Scratch<B: Backend> {
     pub passes: PassList,
     pub plan: Plan,
     pub kept: bind::Kept,
-    /// The attachments of the last pass, for the next one; none while a pass records.
-    pub attachments: Option<Box<ResolvedPass>>,
     pub sections: parallel::Sections<B>,
     pub encoders: Vec<B::Encoder>,
 }
@@ -51,7 +49,6 @@ impl<B: Backend> Default for Scratch<B> {
             passes: PassList::default(),
             plan: Plan::default(),
             kept: bind::Kept::default(),
-            attachments: None,
             sections: parallel::Sections::default(),
             encoders: Vec::new(),
         }
@@ -127,16 +124,31 @@ impl<B: Backend> Recorder<'_, B> {
         self.device.push_frame_data(data, alignment)
     }
 
+    #[inline]
     fn keep<T>(&mut self, result: Result<T>) -> Result<T> {
-        if let Err(error) = &result
-            && self.mistake.is_none()
-        {
-            self.mistake = Some(error.clone());
+        match result {
+            Ok(value) => Ok(value),
+            Err(error) => Err(self.keep_mistake(error)),
         }
-        result
     }
 
+    #[cold]
+    #[inline(never)]
+    fn keep_mistake(&mut self, error: Error) -> Error {
+        if self.mistake.is_none() {
+            self.mistake = Some(error.clone());
+        }
+        error
+    }
+
+    #[inline]
     fn check(&self, what: &str) -> Result<()> {
+        if self.mistake.is_none() && !self.device.is_lost() { Ok(()) } else { self.refuse(what) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refuse(&self, what: &str) -> Result<()> {
         match &self.mistake {
             None => self.device.check_lost(what),
             Some(first) => {
@@ -218,19 +230,21 @@ impl<B: Backend> Recorder<'_, B> {
         desc: &RenderPassDesc<'_>,
         body: impl FnOnce(&mut RenderPass<'_, B>),
     ) -> Result<()> {
-        let resolved = self.plan_render_pass(desc)?;
+        let mut resolved = ResolvedPass::default();
+        self.plan_render_pass(desc, &mut resolved)?;
         let declared = Declared::new(desc.uses, desc.groups);
-        let result = self.render_pass_body(desc, &resolved, declared, |mut pass| {
+        self.in_render_pass(desc, &resolved, false, |device, encoder| {
+            let Device { registry, backend, scratch, .. } = device;
+            let kept = &mut scratch.kept;
+            let mut pass = RenderPass::new(registry, backend, encoder, kept, declared, desc.label, &resolved);
             body(&mut pass);
-            pass.close()
-        });
-        self.device.scratch.attachments = Some(resolved);
-        result
+            pass.close().0
+        })
     }
 
     /// Checks a raster pass, plans it, and emits its barriers.
-    fn plan_render_pass(&mut self, desc: &RenderPassDesc<'_>) -> Result<Box<ResolvedPass>> {
-        let resolved = self.resolve(desc)?;
+    fn plan_render_pass(&mut self, desc: &RenderPassDesc<'_>, resolved: &mut ResolvedPass) -> Result<()> {
+        self.resolve(desc, resolved)?;
         let scratch = &mut self.device.scratch;
         scratch.passes.begin();
         attachments::declare(&self.device.registry, desc, &mut scratch.passes)?;
@@ -238,15 +252,12 @@ impl<B: Backend> Recorder<'_, B> {
             scratch.passes.push_use(*usage);
         }
         scratch.passes.end_pass();
-        self.plan_pass(None, desc.groups, desc.label)?;
-        Ok(resolved)
+        self.plan_pass(None, desc.groups, desc.label)
     }
 
     /// Checks the attachments, before any barrier speaks of them.
-    fn resolve(&mut self, desc: &RenderPassDesc<'_>) -> Result<Box<ResolvedPass>> {
-        let mut pass = self.device.scratch.attachments.take().unwrap_or_default();
-        attachments::resolve(&self.device.registry, self.device.backend.capabilities(), desc, &mut pass)?;
-        Ok(pass)
+    fn resolve(&self, desc: &RenderPassDesc<'_>, resolved: &mut ResolvedPass) -> Result<()> {
+        attachments::resolve(&self.device.registry, self.device.backend.capabilities(), desc, resolved)
     }
 
     /// Records a raster pass whose barriers were planned and emitted before. `declared` are its uses. The body owns the
@@ -258,11 +269,11 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl FnOnce(RenderPass<'_, B>) -> PassEnd,
     ) -> Result<()> {
         self.check(desc.label)?;
-        let result = self.resolve(desc).and_then(|resolved| {
-            let result = self.render_pass_body(desc, &resolved, Declared::new(declared, &[]), body);
-            self.device.scratch.attachments = Some(resolved);
-            result
-        });
+        let mut resolved = ResolvedPass::default();
+        let result = match self.resolve(desc, &mut resolved) {
+            Ok(()) => self.render_pass_body(desc, &resolved, Declared::new(declared, &[]), body),
+            Err(error) => Err(error),
+        };
         self.keep(result)
     }
 
@@ -288,6 +299,7 @@ impl<B: Backend> Recorder<'_, B> {
     }
 
     /// Records something between the begin and the end of a raster pass, within its label and its timestamps.
+    #[inline]
     fn in_render_pass(
         &mut self,
         desc: &RenderPassDesc<'_>,
@@ -324,13 +336,24 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl FnOnce(&mut ComputePass<'_, B>),
     ) -> Result<()> {
         self.check(desc.label)?;
-        let result = self.declare(desc.uses, desc.groups, desc.label).and_then(|()| {
-            self.compute_pass_body(desc.label, Declared::new(desc.uses, desc.groups), |mut pass| {
-                body(&mut pass);
-                pass.close()
-            })
-        });
+        let result = self.compute_pass_inner(desc, body);
         self.keep(result)
+    }
+
+    fn compute_pass_inner(
+        &mut self,
+        desc: &ComputePassDesc<'_>,
+        body: impl FnOnce(&mut ComputePass<'_, B>),
+    ) -> Result<()> {
+        self.declare(desc.uses, desc.groups, desc.label)?;
+        let declared = Declared::new(desc.uses, desc.groups);
+        self.in_compute_pass(desc.label, |device, encoder| {
+            let Device { registry, backend, scratch, .. } = device;
+            let mut pass =
+                ComputePass::new(registry, backend, encoder, &mut scratch.kept, declared, desc.label);
+            body(&mut pass);
+            pass.close().0
+        })
     }
 
     /// Records a compute pass whose barriers were planned and emitted before. `declared` are its uses. The body owns the
@@ -359,6 +382,19 @@ impl<B: Backend> Recorder<'_, B> {
         declared: Declared<'_>,
         body: impl FnOnce(ComputePass<'_, B>) -> PassEnd,
     ) -> Result<()> {
+        self.in_compute_pass(label, |device, encoder| {
+            let Device { registry, backend, scratch, .. } = device;
+            body(ComputePass::new(registry, backend, encoder, &mut scratch.kept, declared, label)).0
+        })
+    }
+
+    /// Records something between the begin and the end of a compute pass, within its label and its timestamps.
+    #[inline]
+    fn in_compute_pass(
+        &mut self,
+        label: &str,
+        record: impl FnOnce(&mut Device<B>, &mut B::Encoder) -> Result<()>,
+    ) -> Result<()> {
         let device = &mut *self.device;
         let Some(encoder) = &mut self.encoder else { return Ok(()) };
         let times = device.timings.pass(label);
@@ -366,15 +402,7 @@ impl<B: Backend> Recorder<'_, B> {
             encoder.write_timestamp(&device.backend, set, index);
         }
         encoder.begin_compute_pass(&device.backend, label);
-        let pass = ComputePass::new(
-            &device.registry,
-            &device.backend,
-            encoder,
-            &mut device.scratch.kept,
-            declared,
-            label,
-        );
-        let PassEnd(result) = body(pass);
+        let result = record(device, encoder);
         encoder.end_compute_pass(&device.backend);
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index + 1);

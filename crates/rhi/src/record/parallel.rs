@@ -180,14 +180,13 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl Fn(u32, &mut RenderPass<'_, B>) + Sync,
     ) -> Result<()> {
         self.check(desc.label)?;
-        let result = self.plan_render_pass(desc).and_then(|resolved| {
+        let mut resolved = ResolvedPass::default();
+        let result = self.plan_render_pass(desc, &mut resolved).and_then(|()| {
             let declared = Declared::new(desc.uses, desc.groups);
-            let result = self.record_sections(desc, &resolved, declared, sections, |index, mut pass| {
+            self.record_sections(desc, &resolved, declared, sections, |index, mut pass| {
                 body(index, &mut pass);
                 pass.close()
-            });
-            self.device.scratch.attachments = Some(resolved);
-            result
+            })
         });
         self.keep(result)
     }
@@ -202,11 +201,9 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl Fn(u32, RenderPass<'_, B>) -> PassEnd + Sync,
     ) -> Result<()> {
         self.check(desc.label)?;
-        let result = self.resolve(desc).and_then(|resolved| {
-            let declared = Declared::new(declared, &[]);
-            let result = self.record_sections(desc, &resolved, declared, sections, body);
-            self.device.scratch.attachments = Some(resolved);
-            result
+        let mut resolved = ResolvedPass::default();
+        let result = self.resolve(desc, &mut resolved).and_then(|()| {
+            self.record_sections(desc, &resolved, Declared::new(declared, &[]), sections, body)
         });
         self.keep(result)
     }

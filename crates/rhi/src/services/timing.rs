@@ -40,7 +40,13 @@ pub struct Timings {
 
 impl Timings {
     /// Names the next pass; where its two timestamps go.
+    #[inline]
     pub(crate) fn pass(&mut self, label: &str) -> Option<(u32, u32)> {
+        if self.current.is_some() { self.name(label) } else { None }
+    }
+
+    #[cold]
+    fn name(&mut self, label: &str) -> Option<(u32, u32)> {
         let frame = self.current.as_mut()?;
         let index = frame.ends.len() as u32;
         if index >= MAX_PASSES {
