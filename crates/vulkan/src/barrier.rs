@@ -44,27 +44,36 @@ const ACCESS: [vk::AccessFlags2; 14] = [
 const _: () = assert!(Stages::all().bits() == (1 << STAGES.len()) - 1);
 const _: () = assert!(Access::all().bits() == (1 << ACCESS.len()) - 1);
 
-/// Calls `f` with the number of each bit.
-#[inline]
-fn each_bit(mut bits: u32, mut f: impl FnMut(usize)) {
-    while bits != 0 {
-        f(bits.trailing_zeros() as usize);
-        bits &= bits - 1;
-    }
+// Neighbours are neighbours natively too, so a few shifts do for all bits. The tables say what they must come to.
+const fn native_stages(bits: u64) -> u64 {
+    (bits & 0x1) << 1 | (bits & 0x6) << 35 | bits & 0x8 | (bits & 0x3f0) << 3 | (bits & 0x400) << 4
 }
+
+const fn native_access(bits: u64) -> u64 {
+    bits & !0x70 | (bits & 0x70) << 28
+}
+
+const _: () = {
+    let mut bit = 0;
+    while bit < STAGES.len() {
+        assert!(native_stages(1 << bit) == STAGES[bit].as_raw());
+        bit += 1;
+    }
+    bit = 0;
+    while bit < ACCESS.len() {
+        assert!(native_access(1 << bit) == ACCESS[bit].as_raw());
+        bit += 1;
+    }
+};
 
 #[inline]
 fn stages(stages: Stages) -> vk::PipelineStageFlags2 {
-    let mut flags = vk::PipelineStageFlags2::NONE;
-    each_bit(stages.bits().into(), |bit| flags |= STAGES[bit]);
-    flags
+    vk::PipelineStageFlags2::from_raw(native_stages(stages.bits().into()))
 }
 
 #[inline]
 fn access(access: Access) -> vk::AccessFlags2 {
-    let mut flags = vk::AccessFlags2::NONE;
-    each_bit(access.bits().into(), |bit| flags |= ACCESS[bit]);
-    flags
+    vk::AccessFlags2::from_raw(native_access(access.bits().into()))
 }
 
 #[inline]

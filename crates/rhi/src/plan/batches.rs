@@ -241,6 +241,25 @@ impl Plan {
         self.memory.push(new);
     }
 
+    /// Adds a batch of at most one memory barrier, after a closed one.
+    #[inline]
+    pub(super) fn push_lone(&mut self, barrier: Option<MemoryBarrier>) {
+        self.memory.extend(barrier);
+        let mut mark = self.mark();
+        mark.batches += 1;
+        self.ends.push(mark);
+    }
+
+    /// The only memory barrier of the batch that was closed last, if it has one; `None` if it has more.
+    pub(super) fn lone(&self) -> Option<Option<MemoryBarrier>> {
+        let last = self.batch(self.len().checked_sub(1)?);
+        match (last.memory, last.textures) {
+            ([], []) => Some(None),
+            ([barrier], []) => Some(Some(*barrier)),
+            _ => None,
+        }
+    }
+
     /// Adds a texture barrier to the open batch.
     pub(super) fn push_texture(&mut self, mut new: TextureBarrier) {
         let first = self.open().textures;

@@ -13,6 +13,7 @@
 //! that was planned with; removal is allowed and wins.
 
 use super::access::{Aspects, Layout, Scope, Stages, TextureRange};
+use super::again::Again;
 use super::extent::{Extent, Part, Resource};
 use super::leases::{Leases, Owner};
 use super::pairs::Pairs;
@@ -49,6 +50,7 @@ pub struct Ledger {
     pub(super) next: u64,
     pub(super) undo: Undo,
     pub(super) leases: Leases,
+    pub(super) again: Again,
 }
 
 /// One slot, in one cache line: a frame may touch thousands, in no order.
@@ -115,7 +117,7 @@ impl Record {
 
     /// Whether the slot holds a resource.
     #[inline]
-    fn is_occupied(&self) -> bool {
+    pub(super) fn is_occupied(&self) -> bool {
         self.shape != Shape::EMPTY
     }
 }
@@ -129,6 +131,7 @@ impl Default for Ledger {
             next: 1,
             undo: Undo::default(),
             leases: Leases::default(),
+            again: Again::default(),
         }
     }
 }

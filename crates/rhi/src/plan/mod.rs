@@ -17,11 +17,13 @@
 //! | `passes` | the input |
 //! | `planner` | the rules, and the steps of a pass |
 //! | `direct` | one plain pass, at once |
+//! | `again` | a pass that comes again, by comparison |
 //! | `fine`, `whole` | barriers by range, and by resource |
 //! | `batches` | the output, merged |
 //! | `reasons` | why a barrier is there, for reports |
 
 mod access;
+mod again;
 mod barrier;
 mod batches;
 mod direct;

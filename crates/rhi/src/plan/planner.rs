@@ -188,12 +188,26 @@ impl Planner {
         plan: &mut Plan,
     ) -> Result<(), PlanError> {
         if self.mode == HazardMode::Fine && !plan.wants_reasons() && pass.aliases.is_empty() {
+            let alone = match groups.groups {
+                [group] if pass.uses.is_empty() && pass.discards.is_empty() => Some(*group),
+                _ => None,
+            };
+            if let Some(group) = alone
+                && let Some(barrier) =
+                    ledger.leases.use_group(group, ledger.next).or_else(|| ledger.plan_again(group))
+            {
+                plan.push_lone(barrier);
+                return Ok(());
+            }
             let mark = plan.mark();
             let mut lease = true;
             loop {
                 ledger.begin_call();
                 let usual = direct::plan_pass(ledger, pass, groups, plan, lease);
                 if usual && !ledger.leases.has_met() {
+                    if let (Some(group), Some(barrier)) = (alone, plan.lone()) {
+                        ledger.keep_for_again(group, barrier);
+                    }
                     return Ok(());
                 }
                 ledger.roll_back();

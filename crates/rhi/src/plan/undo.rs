@@ -34,6 +34,13 @@ pub(super) struct Touched {
     pub revision: u64,
 }
 
+impl Touched {
+    /// The state of all cells, if they were in one.
+    pub(super) fn single(&self) -> Option<&State> {
+        (self.spilled.1 == 0).then_some(&self.state)
+    }
+}
+
 /// What was touched since the last commit or discard.
 #[derive(Debug, Default)]
 pub(super) struct Undo {
@@ -58,8 +65,13 @@ impl Undo {
         self.call..self.touched.len() as u32
     }
 
+    /// The same with what they hold.
+    pub(super) fn entries_of_call(&self) -> &[Touched] {
+        &self.touched[self.call as usize..]
+    }
+
     #[inline]
-    fn push(&mut self, resource: Resource, record: &Record, earlier: u32) -> u32 {
+    pub(super) fn push(&mut self, resource: Resource, record: &Record, earlier: u32) -> u32 {
         let state = record.runs.single();
         let mut spilled = (0, 0);
         if state.is_none() {

@@ -21,7 +21,7 @@ pub struct ComputePass<'p, B: Backend> {
 }
 
 impl<'p, B: Backend> ComputePass<'p, B> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(
         registry: &'p Registry,
         backend: &'p B,

@@ -42,7 +42,7 @@ pub struct RenderPass<'p, B: Backend> {
 }
 
 impl<'p, B: Backend> RenderPass<'p, B> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(
         registry: &'p Registry,
         backend: &'p B,

@@ -313,3 +313,43 @@ fn resources_may_go_while_they_are_leased_and_planned_with() {
     assert_eq!((resting.world.ledger.buffer_ordinal(0), resting.world.ledger.buffer_ordinal(1)), (0, 2));
     assert_eq!(resting.world.ledger.buffer_revision(1), 4);
 }
+
+#[test]
+fn groups_that_pass_their_resources_to_and_fro_are_planned_by_comparison() {
+    let (read, write) = (BufferUse::StorageRead(CS), BufferUse::StorageWrite(CS));
+    let groups = Groups(vec![vec![b(0, read), b(1, write)], vec![b(1, read), b(0, write)]]);
+    let mut world = World::buffers(2);
+    let plan_pass = |world: &mut World, slot| {
+        world.plan = Plan::new();
+        let declared = DeclaredGroups { groups: &[group(slot)], of: &groups };
+        world.planner.plan_pass(&mut world.ledger, &pass(&[], &[]), &declared, &mut world.plan).unwrap();
+        lines(world.plan.batch(0))
+    };
+    for slot in [0, 1, 0, 1] {
+        plan_pass(&mut world, slot);
+    }
+    world.commit(1);
+    let revision = world.ledger.buffer_revision(0);
+    assert_eq!(world.ledger.plan_again(group(1)), None, "its own pass was the last");
+    let found = world.ledger.plan_again(group(0)).flatten().map(|barrier| (barrier.src, barrier.dst));
+    let scope = |access| Scope::new(Stages::COMPUTE_SHADER, access);
+    assert_eq!(found, Some((scope(Access::STORAGE_WRITE), scope(Access::STORAGE_READ))));
+    world.planner.discard(&mut world.ledger);
+    assert_eq!(plan_pass(&mut world, 0), ["M CS/SW -> CS/SR"]);
+    assert_eq!(plan_pass(&mut world, 1), ["M CS/SW -> CS/SR"]);
+    world.commit(2);
+    assert_eq!(world.ledger.buffer_revision(0), revision + 1);
+    // Someone else reads the first buffer: what is found is no more what was kept.
+    world.plan = Plan::new();
+    let other = [b(0, BufferUse::Uniform(FS))];
+    world
+        .planner
+        .plan_pass(
+            &mut world.ledger,
+            &pass(&other, &[]),
+            &DeclaredGroups { groups: &[], of: &groups },
+            &mut world.plan,
+        )
+        .unwrap();
+    assert_eq!(world.ledger.plan_again(group(0)), None);
+}
