@@ -223,8 +223,16 @@ impl Plan {
     /// Adds a memory barrier to the open batch.
     #[inline]
     pub(super) fn push_memory(&mut self, src: Scope, dst: Scope) {
-        let mut new = MemoryBarrier { src, dst };
+        let new = MemoryBarrier { src, dst };
         let first = self.open().memory;
+        // What the last one was merged with when it came is no different now.
+        if self.memory.len() > first && self.memory.last() == Some(&new) {
+            return;
+        }
+        self.merge_memory(first, new);
+    }
+
+    fn merge_memory(&mut self, first: usize, mut new: MemoryBarrier) {
         let mut index = first;
         while index < self.memory.len() {
             match merge_memory(self.memory[index], new) {

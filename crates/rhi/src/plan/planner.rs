@@ -205,7 +205,9 @@ impl Planner {
                 ledger.begin_call();
                 let usual = direct::plan_pass(ledger, pass, groups, plan, lease);
                 if usual && !ledger.leases.has_met() {
-                    if let (Some(group), Some(barrier)) = (alone, plan.lone()) {
+                    if let Some(group) = alone
+                        && let Some(barrier) = plan.lone()
+                    {
                         ledger.keep_for_again(group, barrier);
                     }
                     return Ok(());
