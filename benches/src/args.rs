@@ -12,6 +12,9 @@ pub struct Args {
     pub adapter: Option<String>,
     pub json: Option<PathBuf>,
     pub html: Option<PathBuf>,
+    /// A report of an earlier run to show instead of running.
+    pub read: Option<PathBuf>,
+    pub check_bars: bool,
     pub mock: bool,
     pub list: bool,
     pub help: bool,
@@ -30,6 +33,8 @@ Usage: purlin-benches [WORKLOAD...] [OPTIONS]
   --adapter PART   the first adapter whose name contains PART (default: the best one)
   --json FILE      write the figures
   --html FILE      write a page with a plot
+  --read FILE      show a report that --json wrote, instead of running; with --html, write its page
+  --check-bars     exit with 1 when a median is over its bar
   --mock           run on the driver that does nothing; results are not compared
   --frames N       timed frames of each contender (default: 200)
   --only NAME      run this contender: purlin, wgpu or ash (may be repeated; default: all)
@@ -57,6 +62,8 @@ pub fn parse(args: impl IntoIterator<Item = String>) -> Result<Args, String> {
         match option.as_str() {
             "--adapter" => parsed.adapter = Some(value()?).filter(|part| !part.is_empty()),
             "--json" => parsed.json = Some(value()?.into()),
+            "--read" => parsed.read = Some(value()?.into()),
+            "--check-bars" if inline.is_none() => parsed.check_bars = true,
             "--html" => parsed.html = Some(value()?.into()),
             "--only" => {
                 let name = value()?;

@@ -7,6 +7,10 @@ use crate::workloads::Workload;
 /// What a frame did, timed apart. Absent parts do not occur in the workload.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FrameTimes {
+    /// Declaring a graph.
+    pub declare: Option<Duration>,
+    /// Compiling a graph.
+    pub compile: Option<Duration>,
     /// Recording commands, up to the point where they can be submitted.
     pub record: Option<Duration>,
     /// Submitting them.
@@ -21,6 +25,26 @@ impl FrameTimes {
     /// A frame of recording and submission.
     pub fn recorded(begin: Instant, recorded: Instant, submitted: Instant) -> Self {
         Self { record: Some(recorded - begin), submit: Some(submitted - recorded), ..Self::default() }
+    }
+
+    /// What a graph says of its phases.
+    pub fn phases(stats: &purlin_graph::FrameStats) -> Self {
+        let phases = [stats.declare_ns, stats.compile_ns, stats.record_ns, stats.submit_ns];
+        let [declare, compile, record, submit] = phases.map(Duration::from_nanos).map(Some);
+        Self { declare, compile, record, submit, ..Self::default() }
+    }
+
+    /// A frame through a graph. What no phase claims counts as recording, so that the parts add up to the whole.
+    pub fn graph(begin: Instant, end: Instant, stats: &purlin_graph::FrameStats) -> Self {
+        let phases = Self::phases(stats);
+        let rest = (end - begin).saturating_sub(phases.frame().unwrap_or_default());
+        Self { record: phases.record.map(|record| record + rest), ..phases }
+    }
+
+    /// All that a frame did up to its submission, the graph's part included.
+    pub fn frame(&self) -> Option<Duration> {
+        let graph = self.declare.unwrap_or_default() + self.compile.unwrap_or_default();
+        Some(graph + self.record? + self.submit?)
     }
 
     /// A round of creating and dropping.
@@ -60,6 +84,11 @@ pub trait Case {
 
     /// Waits until the GPU is idle and does what a contender does once a frame: recycles, retires, calls back.
     fn maintain(&mut self) -> Outcome<()>;
+
+    /// How long the GPU takes for a frame, where a workload asks. Runs one of its own, since taking times costs the CPU.
+    fn gpu_time(&mut self) -> Outcome<Option<Duration>> {
+        Ok(None)
+    }
 
     /// What the last frame left. Called when the GPU is idle; changes nothing that a later frame sees.
     fn result(&mut self) -> Outcome<Vec<u8>>;

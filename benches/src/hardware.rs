@@ -44,7 +44,10 @@ struct Found {
 /// # Errors
 /// One line: no driver, no adapter of that name, or one that lacks what the workloads need.
 pub fn choose(part: Option<&str>) -> Result<Choice, String> {
-    let mut found = list()?;
+    pick(list()?, part)
+}
+
+fn pick(mut found: Vec<Found>, part: Option<&str>) -> Result<Choice, String> {
     let names: Vec<_> = found.iter().map(|one| format!("\"{}\"", one.choice.name)).collect();
     match part {
         Some(part) => {
@@ -143,4 +146,54 @@ fn processor() -> String {
         text.lines().find_map(|line| line.strip_prefix("model name")?.split(':').nth(1).map(str::trim));
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     format!("{}, {threads} threads", model.unwrap_or(std::env::consts::ARCH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn adapter(name: &str, rank: u32, lacks: Option<&'static str>) -> Found {
+        let name = name.to_owned();
+        let choice = Choice {
+            index: rank as usize,
+            name,
+            driver: String::new(),
+            processor: String::new(),
+            mock: false,
+            software: false,
+        };
+        Found { choice, rank, lacks }
+    }
+
+    fn picked(found: Vec<Found>, part: Option<&str>) -> Result<String, String> {
+        pick(found, part).map(|choice| choice.name)
+    }
+
+    #[test]
+    fn the_best_adapter_that_can_is_taken() {
+        let all = || {
+            vec![adapter("soft", 3, None), adapter("fast", 0, None), adapter("old", 0, Some("Vulkan 1.3"))]
+        };
+        assert_eq!(picked(all(), None), Ok("fast".into()));
+        assert_eq!(picked(all(), Some("SOF")), Ok("soft".into()));
+    }
+
+    #[test]
+    fn an_adapter_without_a_needed_feature_is_one_line_that_names_it() {
+        let old = || vec![adapter("old", 0, Some("the feature synchronization2")), adapter("soft", 3, None)];
+        let lacks = Err("adapter \"old\" lacks the feature synchronization2".into());
+        assert_eq!(picked(old(), Some("old")), lacks);
+        assert_eq!(picked(old(), None), Ok("soft".into()));
+        assert_eq!(
+            picked(vec![adapter("old", 0, Some("Vulkan 1.3"))], None).map_err(|line| line.lines().count()),
+            Err(1)
+        );
+    }
+
+    #[test]
+    fn no_adapter_names_those_there_are() {
+        assert_eq!(picked(Vec::new(), None), Err("no adapter: the Vulkan drivers found no device".into()));
+        let line = picked(vec![adapter("fast", 0, None)], Some("slow"));
+        assert_eq!(line, Err("no adapter's name contains \"slow\"; found \"fast\"".into()));
+    }
 }

@@ -3,6 +3,7 @@
 //! `cargo xtask bench --help` lists what it takes; `docs/performance.md` says how to read and reproduce the figures.
 
 mod args;
+mod bars;
 mod case;
 mod contenders;
 mod data;
@@ -24,7 +25,7 @@ use args::Args;
 use case::{Contender, Outcome};
 use contenders::{purlin::Purlin, vulkan::Ash, wgpu::Wgpu};
 use hardware::Choice;
-use report::{CONTENDERS, Report};
+use report::{CONTENDERS, Header, Report};
 use runner::{Found, Plan};
 use workloads::{NOT_YET, Workload};
 
@@ -55,6 +56,32 @@ fn run(args: &Args) -> Result<(), String> {
     for path in [&args.json, &args.html].into_iter().flatten() {
         writable(path)?;
     }
+    let (header, found) = match &args.read {
+        Some(path) => {
+            let text = std::fs::read_to_string(path);
+            let text = text.map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+            report::read(&text).map_err(|error| format!("`{}` is no report: {error}", path.display()))?
+        }
+        None => measure(args)?,
+    };
+    let report = Report { header: &header, found: &found };
+    print!("{}", report::table(&report));
+    if let Some(path) = &args.json {
+        let text = report::json(&report).map_err(|error| format!("JSON: {error}"))?;
+        write(path, &text)?;
+    }
+    if let Some(path) = &args.html {
+        write(path, &report::html(&report))?;
+    }
+    let over = report.over_bar();
+    if args.check_bars && !over.is_empty() {
+        return Err(format!("not within the bars: {}", over.join("; ")));
+    }
+    Ok(())
+}
+
+/// Runs the workloads.
+fn measure(args: &Args) -> Result<(Header, Found), String> {
     let choice = hardware::choose(args.adapter.as_deref())?;
     if args.mock && !choice.mock {
         return Err(format!(
@@ -65,7 +92,8 @@ fn run(args: &Args) -> Result<(), String> {
     }
     let workloads: Vec<_> =
         if args.workloads.is_empty() { Workload::all().collect() } else { args.workloads.clone() };
-    let compared = !choice.mock;
+    let header = Header::of(&choice);
+    let plan = Plan { frames: args.frames, compare: header.compared };
     let mut found = Found::default();
     let mut any = false;
     for workload in workloads {
@@ -73,37 +101,29 @@ fn run(args: &Args) -> Result<(), String> {
         // Fresh devices for each: what a library keeps of 70,000 textures must not weigh on the workloads after them.
         let mut contenders = open(args, &choice, workload, &mut found);
         any |= !contenders.is_empty();
-        runner::run(workload, &mut contenders, Plan { frames: args.frames, compare: compared }, &mut found);
+        runner::run(workload, &mut contenders, plan, &mut found);
     }
-    if let (false, Some(note)) = (any, found.notes.first()) {
-        return Err(format!("{} could not be opened: {}", note.contender, note.text));
+    match found.notes.first() {
+        Some(note) if !any => Err(format!("{} could not be opened: {}", note.contender, note.text)),
+        _ => Ok((header, found)),
     }
-    let report = Report { choice: &choice, found: &found, compared };
-    print!("{}", report::table(&report));
-    if let Some(path) = &args.json {
-        let text = report::json(&report).map_err(|error| format!("JSON: {error}"))?;
-        write(path, &text)?;
-    }
-    if let Some(path) = &args.html {
-        write(path, &report::html(&report))?;
-    }
-    Ok(())
 }
 
 /// Opens the contenders; one that cannot be opened is noted, and the others run.
 fn open(args: &Args, choice: &Choice, workload: Workload, found: &mut Found) -> Vec<Box<dyn Contender>> {
-    type Open = fn(&Choice) -> Outcome<Box<dyn Contender>>;
+    type Open = fn(&Choice, Workload) -> Outcome<Box<dyn Contender>>;
     let all: [Open; 3] = [
-        |choice| Ok(Box::new(Purlin::new(choice)?)),
-        |choice| Ok(Box::new(Wgpu::new(choice)?)),
-        |choice| Ok(Box::new(Ash::new(choice)?)),
+        |choice, workload| Ok(Box::new(Purlin::new(choice, workload)?)),
+        |choice, _| Ok(Box::new(Wgpu::new(choice)?)),
+        |choice, _| Ok(Box::new(Ash::new(choice)?)),
     ];
     let mut opened = Vec::new();
     for (contender, open) in CONTENDERS.into_iter().zip(all) {
-        if !args.contenders.is_empty() && !args.contenders.iter().any(|name| name == contender) {
+        let asked = args.contenders.is_empty() || args.contenders.iter().any(|name| name == contender);
+        if !asked || !workload.has(contender) {
             continue;
         }
-        match open(choice) {
+        match runner::guarded(|| open(choice, workload)) {
             Ok(contender) => opened.push(contender),
             Err(failure) => found.notes.push(runner::note(workload, contender, failure)),
         }
@@ -111,10 +131,17 @@ fn open(args: &Args, choice: &Choice, workload: Workload, found: &mut Found) -> 
     opened
 }
 
-/// Finds out before the run, not after it. An existing file keeps its contents until there are new ones.
+/// Finds out before the run, not after it. An existing file keeps its contents until there are new ones, and a new one is
+/// not left behind by a run that fails.
 fn writable(path: &Path) -> Result<(), String> {
+    let new = !path.exists();
     let opened = std::fs::OpenOptions::new().create(true).append(true).open(path);
-    opened.map(|_| ()).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+    opened.map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+    if new {
+        std::fs::remove_file(path).map_err(|error| format!("cannot replace `{}`: {error}", path.display()))
+    } else {
+        Ok(())
+    }
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {

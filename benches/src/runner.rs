@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::case::{Case, Contender, Failure, FrameTimes, Outcome};
+use crate::case::{Case, Contender, Failure, FrameTimes, Outcome, one_line};
 use crate::stats::Summary;
 use crate::workloads::Workload;
 
@@ -44,6 +44,11 @@ pub enum NoteKind {
 }
 
 impl NoteKind {
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Unsupported, Self::Failed, Self::Differs].into_iter().find(|kind| kind.name() == name)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             NoteKind::Unsupported => "unsupported",
@@ -75,8 +80,15 @@ struct Running<'c> {
     case: Box<dyn Case + 'c>,
     /// How long the GPU needs after a frame.
     settle: Duration,
-    times: Vec<(FrameTimes, Duration)>,
+    times: Vec<Timed>,
     failure: Option<(NoteKind, String)>,
+}
+
+/// One timed frame.
+struct Timed {
+    frame: FrameTimes,
+    maintain: Duration,
+    gpu: Option<Duration>,
 }
 
 /// Runs one workload and adds what it finds.
@@ -84,7 +96,7 @@ pub fn run(workload: Workload, contenders: &mut [Box<dyn Contender>], plan: Plan
     let mut running = Vec::new();
     for contender in contenders {
         let name = contender.name();
-        match contender.prepare(workload) {
+        match guarded(|| contender.prepare(workload)) {
             Ok(case) => running.push(Running {
                 name,
                 case,
@@ -142,9 +154,19 @@ fn live<'r, 'c>(running: &'r mut [Running<'c>]) -> impl Iterator<Item = &'r mut 
 }
 
 fn attempt(one: &mut Running<'_>, body: impl FnOnce(&mut Running<'_>) -> Outcome<()>) {
-    if let Err(failure) = body(one) {
+    if let Err(failure) = guarded(|| body(one)) {
         one.failure = Some(kind_of(failure));
     }
+}
+
+/// A library that panics fails like one that answers an error: the others still run.
+pub fn guarded<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+    // What the panic left half done is not run again, only dropped.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+        Err(Failure::Failed(one_line(&format!("panicked: {text}"))))
+    })
 }
 
 /// Runs one frame each and compares what it left: with the known answer, or else with what most contenders agree on.
@@ -209,31 +231,49 @@ fn warm_up(one: &mut Running<'_>, frames: usize) -> Outcome<()> {
 }
 
 fn timed(one: &mut Running<'_>) -> Outcome<()> {
-    let times = one.case.frame()?;
+    let frame = one.case.frame()?;
     if one.settle > SHORT {
         std::thread::sleep(one.settle + one.settle / 4);
     }
     let begin = Instant::now();
     one.case.maintain()?;
-    one.times.push((times, begin.elapsed()));
+    let maintain = begin.elapsed();
+    one.times.push(Timed { frame, maintain, gpu: one.case.gpu_time()? });
     Ok(())
 }
 
 fn summarize(workload: Workload, one: &Running<'_>, measured: &mut Vec<Measured>) {
-    let mut add = |metric, value: &dyn Fn(&(FrameTimes, Duration)) -> Option<Duration>| {
+    let mut add = |metric, value: &dyn Fn(&Timed) -> Option<Duration>| {
         let samples = one.times.iter().filter_map(value).map(|time| time.as_secs_f64() * 1e6).collect();
         if let Some(summary) = Summary::of(samples) {
             measured.push(Measured { workload, contender: one.name, metric, summary });
         }
     };
-    add("record", &|(times, _)| times.record);
-    add("submit", &|(times, _)| times.submit);
-    add("record+submit", &|(times, _)| Some(times.record? + times.submit?));
-    add("create", &|(times, _)| times.create);
-    add("drop", &|(times, _)| times.drop);
-    add("create+drop", &|(times, _)| Some(times.create? + times.drop?));
-    add("maintain", &|(_, maintain)| Some(*maintain));
+    add("declare", &|timed| timed.frame.declare);
+    add("compile", &|timed| timed.frame.compile);
+    add("record", &|timed| timed.frame.record);
+    add("submit", &|timed| timed.frame.submit);
+    add("record+submit", &|timed| timed.frame.frame());
+    add("create", &|timed| timed.frame.create);
+    add("drop", &|timed| timed.frame.drop);
+    add("create+drop", &|timed| Some(timed.frame.create? + timed.frame.drop?));
+    add("maintain", &|timed| Some(timed.maintain));
+    add("gpu", &|timed| timed.gpu);
 }
+
+/// The metrics, in the order of reports. `record+submit` has a graph's declaring and compiling in it.
+pub const METRICS: [&str; 10] = [
+    "declare",
+    "compile",
+    "record",
+    "submit",
+    "record+submit",
+    "create",
+    "drop",
+    "create+drop",
+    "maintain",
+    "gpu",
+];
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
 //! Medians and percentiles.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a list of samples comes to, in the samples' unit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     pub median: f64,
     pub p95: f64,

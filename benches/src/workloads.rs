@@ -26,6 +26,8 @@ pub enum Workload {
     ComputePass,
     /// Passes of one dispatch that alternate two buffers, a barrier before each.
     Chain,
+    /// The same, which Purlin declares as a graph; the others have none.
+    ChainGraph,
     /// Passes of one dispatch that share nothing.
     Independent,
     /// A scene, this many overlay passes on it, and a composite.
@@ -33,6 +35,13 @@ pub enum Workload {
         /// How many.
         count: u32,
     },
+    /// The same, which Purlin declares as a graph.
+    OverlaysGraph {
+        /// How many.
+        count: u32,
+    },
+    /// The demo's frame, Purlin's alone.
+    Demo,
     /// Creating and dropping groups of one slice of a uniform buffer each.
     Slices,
     /// Creating and dropping one group with a dynamic offset.
@@ -47,8 +56,17 @@ pub enum Workload {
     LargeBuffers,
 }
 
+/// What counts are divided by: 1, or what `PURLIN_BENCH_SCALE` said when this was built. Figures of a scaled build say
+/// so and compare with nothing; it exists to run every workload under the validation layer in bearable time.
+pub const SCALE: u32 = match option_env!("PURLIN_BENCH_SCALE") {
+    None => 1,
+    Some(text) => match u32::from_str_radix(text, 10) {
+        Ok(scale) if scale == 1 || scale == 10 || scale == 100 => scale,
+        _ => panic!("PURLIN_BENCH_SCALE must be 1, 10 or 100"),
+    },
+};
 /// Draws of `draws10k` and `renderpass`.
-pub const DRAWS: u32 = 10_000;
+pub const DRAWS: u32 = 10_000 / SCALE;
 /// Instances of a small triangle that fill the target of `draws10k`.
 pub const THREADS_CELLS: u32 = (DRAWS_TARGET.0 / data::STEP) * (DRAWS_TARGET.1 / data::STEP);
 /// Materials of `draws10k`.
@@ -60,11 +78,11 @@ pub const DRAWS_TARGET: (u32, u32) = (1280, 720);
 /// Textures of a draw of `renderpass`.
 pub const TEXTURES_PER_DRAW: u32 = 7;
 /// Dispatches of `computepass`.
-pub const DISPATCHES: u32 = 10_000;
+pub const DISPATCHES: u32 = 10_000 / SCALE;
 /// Every so many dispatches, one is part of the result of `computepass`.
 pub const DISPATCH_SAMPLE: u32 = 199;
 /// Passes of `compute_chain`.
-pub const CHAIN: u32 = 1_000;
+pub const CHAIN: u32 = 1_000 / SCALE;
 /// Passes of `compute_chain/independent`.
 pub const INDEPENDENT: u32 = 16;
 /// Values of a buffer of `compute_chain`.
@@ -82,7 +100,7 @@ pub const TEXTURES_PER_GROUP: u32 = 5;
 /// Bytes from one slice of a uniform buffer to the next: what every device accepts.
 pub const STRIDE: u32 = 256;
 /// Buffers and textures of `resources`.
-pub const SMALL: u32 = 10_000;
+pub const SMALL: u32 = 10_000 / SCALE;
 /// Bytes of a small buffer.
 pub const SMALL_BYTES: u32 = 256;
 /// Texels on a side of a small texture.
@@ -106,17 +124,20 @@ const LIST: &[(&str, Workload)] = &[
     ("renderpass/8", Workload::RenderPass { passes: 8 }),
     ("computepass", Workload::ComputePass),
     ("compute_chain", Workload::Chain),
+    ("compute_chain/graph", Workload::ChainGraph),
     ("compute_chain/independent", Workload::Independent),
     ("overlays/1", Workload::Overlays { count: 1 }),
     ("overlays/8", Workload::Overlays { count: 8 }),
     ("overlays/16", Workload::Overlays { count: 16 }),
     ("overlays/31", Workload::Overlays { count: 31 }),
+    ("overlays/31-graph", Workload::OverlaysGraph { count: 31 }),
     ("groups/32", Workload::Slices),
     ("groups/1-dynamic", Workload::Dynamic),
     ("groups/5-textures", Workload::Sampled),
     ("resources/buffers", Workload::Buffers),
     ("resources/textures", Workload::Textures),
     ("resources/large", Workload::LargeBuffers),
+    ("demo", Workload::Demo),
 ];
 
 /// Workloads that cannot run yet, with the reason.
@@ -125,7 +146,6 @@ pub const NOT_YET: &[(&str, &str)] = &[
     ("groups/50-textures", "Purlin has no binding arrays yet"),
     ("groups/500-textures", "Purlin has no binding arrays yet"),
     ("groups/5000-textures", "Purlin has no binding arrays yet"),
-    ("demo", "the demo's frame is not split by phase yet"),
 ];
 
 impl Workload {
@@ -156,7 +176,15 @@ impl Workload {
         }
         let mut families: Vec<_> = LIST.iter().map(|(name, _)| family(name)).collect();
         families.dedup();
-        Err(format!("no workload `{argument}`; the workloads are {}", families.join(", ")))
+        let close = closest(argument, LIST.iter().map(|(name, _)| *name).chain(families.iter().copied()));
+        let meant = close.map_or(String::new(), |name| format!(", did you mean `{name}`?"));
+        let separator = if meant.is_empty() { ";" } else { "" };
+        Err(format!("no workload `{argument}`{meant}{separator} the workloads are {}", families.join(", ")))
+    }
+
+    /// Whether a contender has something to run in it.
+    pub fn has(self, contender: &str) -> bool {
+        self != Workload::Demo || contender == "purlin"
     }
 
     /// The result, where it can be computed without a GPU.
@@ -164,7 +192,7 @@ impl Workload {
         match self {
             Workload::RenderPass { .. } => Some(data::renderpass_expected()),
             Workload::ComputePass => Some(data::computepass_expected()),
-            Workload::Chain => Some(data::chain_expected(CHAIN)),
+            Workload::Chain | Workload::ChainGraph => Some(data::chain_expected(CHAIN)),
             Workload::Independent => Some(data::independent_expected()),
             Workload::Slices => Some(data::slices_bytes(SLICES)),
             Workload::Dynamic => Some(data::slices_bytes(SLICES)),
@@ -172,7 +200,8 @@ impl Workload {
             Workload::Buffers => Some(data::pattern(SMALL_BYTES as usize)),
             Workload::Textures => Some(data::pattern((SMALL_SIDE * SMALL_SIDE * 4) as usize)),
             Workload::LargeBuffers => Some(data::pattern(SMALL_BYTES as usize)),
-            Workload::Draws { .. } | Workload::Threads { .. } | Workload::Overlays { .. } => None,
+            Workload::Draws { .. } | Workload::Threads { .. } | Workload::Demo => None,
+            Workload::Overlays { .. } | Workload::OverlaysGraph { .. } => None,
         }
     }
 
@@ -182,9 +211,10 @@ impl Workload {
             Workload::Threads { .. } => ("draw", thread_draws(software)),
             Workload::Draws { .. } | Workload::RenderPass { .. } => ("draw", DRAWS),
             Workload::ComputePass => ("dispatch", DISPATCHES),
-            Workload::Chain => ("pass", CHAIN),
+            Workload::Chain | Workload::ChainGraph => ("pass", CHAIN),
             Workload::Independent => ("pass", INDEPENDENT),
-            Workload::Overlays { count } => ("pass", count + 2),
+            Workload::Overlays { count } | Workload::OverlaysGraph { count } => ("pass", count + 2),
+            Workload::Demo => ("frame", 1),
             Workload::Slices | Workload::Sampled => ("group", SLICES),
             Workload::Dynamic => ("group", 1),
             Workload::Buffers => ("buffer", SMALL),
@@ -196,13 +226,33 @@ impl Workload {
 
 /// Draws of `threads`: fewer where the processor draws them too.
 pub fn thread_draws(software: bool) -> u32 {
-    if software { 40_000 } else { 100_000 }
+    (if software { 40_000 } else { 100_000 }) / SCALE
 }
 
 /// The draws that one of several threads records.
 pub fn thread_part(thread: u32, threads: u32, draws: u32) -> std::ops::Range<u32> {
     let each = draws.div_ceil(threads);
     (thread * each).min(draws)..((thread + 1) * each).min(draws)
+}
+
+/// The name with the fewest changes of a letter, if they are few enough for a slip.
+fn closest<'n>(argument: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let near = names.map(|name| (distance(argument, name), name)).min_by_key(|(changes, _)| *changes)?;
+    (near.0 <= near.1.len().div_ceil(3)).then_some(near.1)
+}
+
+/// Letters to add, drop or change to get from one word to the other.
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (done, a) in from.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], done + 1);
+        for (index, b) in to.bytes().enumerate() {
+            let change = diagonal + usize::from(a != b);
+            diagonal = row[index + 1];
+            row[index + 1] = change.min(diagonal + 1).min(row[index] + 1);
+        }
+    }
+    row[to.len()]
 }
 
 fn family(name: &str) -> &str {
@@ -215,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_family_names_all_of_it_and_a_variant_itself() {
-        assert_eq!(Workload::named("overlays").map(|list| list.len()), Ok(4));
+        assert_eq!(Workload::named("overlays").map(|list| list.len()), Ok(5));
         assert_eq!(Workload::named("overlays/8"), Ok(vec![Workload::Overlays { count: 8 }]));
         assert_eq!(Workload::named("draws10k").map(|list| list.len()), Ok(2));
     }
@@ -226,7 +276,7 @@ mod tests {
             let Err(line) = Workload::named(argument) else { panic!("`{argument}` was accepted") };
             assert!(!line.contains('\n'), "{line}");
         }
-        assert!(Workload::named("demo").is_err_and(|line| line.contains("split by phase")));
+        assert!(Workload::named("groups/50-textures").is_err_and(|line| line.contains("binding arrays")));
     }
 
     #[test]
@@ -240,6 +290,22 @@ mod tests {
             }
             assert_eq!(next, 1000);
         }
+    }
+
+    #[test]
+    fn a_slip_is_answered_with_what_was_meant() {
+        let meant = [
+            ("draw10k", "draws10k"),
+            ("overlay/31", "overlays/31"),
+            ("computechain", "compute_chain"),
+            ("rendrpass/2", "renderpass/2"),
+        ];
+        for (argument, name) in meant {
+            let Err(line) = Workload::named(argument) else { panic!("`{argument}` was accepted") };
+            assert!(line.contains(&format!("did you mean `{name}`?")), "{line}");
+        }
+        assert!(Workload::named("nonsense").is_err_and(|line| !line.contains("mean")));
+        assert_eq!((distance("", "abc"), distance("kitten", "sitting"), distance("a", "a")), (3, 3, 0));
     }
 
     #[test]

@@ -4,24 +4,90 @@ mod html;
 mod json;
 mod table;
 
+use serde::{Deserialize, Serialize};
+
 pub use html::html;
-pub use json::json;
+pub use json::{json, read};
 pub use table::table;
 
-use crate::hardware::Choice;
+use crate::bars::{self, Drawn, Verdict};
+use crate::hardware::{COMMIT, Choice, PROFILE};
 use crate::runner::{Found, Measured};
-use crate::workloads::Workload;
+use crate::workloads::{SCALE, Workload};
+
+/// Where and how a run was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    pub hardware: String,
+    pub driver: String,
+    pub commit: String,
+    pub profile: String,
+    /// Whether results were compared before frames were timed: everywhere but on the mock driver, which draws nothing.
+    pub compared: bool,
+    /// Whether the processor draws.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub software: bool,
+    /// What counts were divided by.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub scale: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(scale: &u32) -> bool {
+    *scale == 1
+}
+
+impl Header {
+    /// Of this build on this machine.
+    pub fn of(choice: &Choice) -> Self {
+        Self {
+            hardware: choice.hardware(),
+            driver: choice.driver.clone(),
+            commit: COMMIT.into(),
+            profile: PROFILE.into(),
+            compared: !choice.mock,
+            software: choice.software,
+            scale: SCALE,
+        }
+    }
+
+    fn drawn(&self) -> Drawn {
+        match (self.compared, self.software) {
+            (false, _) => Drawn::Mock,
+            (true, true) => Drawn::Software,
+            (true, false) => Drawn::Gpu,
+        }
+    }
+
+    /// How to read the figures, in one line.
+    fn terms(&self) -> String {
+        let compared = if self.compared {
+            "results compared first"
+        } else {
+            "results not compared: the mock draws nothing"
+        };
+        let scaled = match self.scale {
+            1 => String::new(),
+            scale => format!("; counts divided by {scale}, so the figures compare with nothing"),
+        };
+        format!("commit {}, {}; medians in microseconds; {compared}{scaled}", self.commit, self.profile)
+    }
+}
 
 /// A run with the machine that it ran on.
 pub struct Report<'r> {
-    pub choice: &'r Choice,
+    pub header: &'r Header,
     pub found: &'r Found,
-    /// Whether results were compared before frames were timed.
-    pub compared: bool,
 }
 
 /// The contenders in the order of columns.
 pub const CONTENDERS: [&str; 3] = ["purlin", "wgpu", "ash"];
+
+/// The pairs whose ratios are reported.
+const PAIRS: [(&str, &str); 3] = [("purlin", "ash"), ("wgpu", "ash"), ("wgpu", "purlin")];
 
 impl Report<'_> {
     /// The workloads with figures or notes, in the order in which they ran.
@@ -47,16 +113,72 @@ impl Report<'_> {
         if lived { "create+drop" } else { "record+submit" }
     }
 
-    fn median(&self, workload: Workload, contender: &str, metric: &str) -> Option<f64> {
-        self.measured(workload, contender, metric).map(|one| one.summary.median)
+    /// The median of the headline.
+    fn median(&self, workload: Workload, contender: &str) -> Option<f64> {
+        self.measured(workload, contender, self.headline(workload)).map(|one| one.summary.median)
+    }
+
+    /// The ratios of medians of each pair.
+    fn ratios(&self, workload: Workload) -> [Option<f64>; 3] {
+        PAIRS.map(|(a, b)| {
+            let (a, b) = (self.median(workload, a)?, self.median(workload, b)?);
+            (b > 0.0).then(|| a / b)
+        })
+    }
+
+    /// What Purlin takes above hand-written Vulkan for each unit: `21.4 ns/draw`.
+    fn over(&self, workload: Workload) -> Option<String> {
+        let (unit, count) = workload.units(self.header.software);
+        let over = self.median(workload, "purlin")? - self.median(workload, "ash")?;
+        Some(format!("{} ns/{unit}", figure(over * 1000.0 / f64::from(count))))
+    }
+
+    /// What the figures say of the bars of a workload.
+    fn verdicts(&self, workload: Workload) -> Vec<Verdict> {
+        let median = |other: Option<&str>, contender: &str| {
+            let of = match other {
+                None => workload,
+                Some(name) => Workload::all().find(|workload| workload.name() == name)?,
+            };
+            self.median(of, contender)
+        };
+        let bars = bars::of(workload.name(), self.header.drawn());
+        bars.iter().map(|bar| bar.verdict(median, workload.units(self.header.software))).collect()
+    }
+
+    /// Every bar that is not kept, as `workload: verdict`.
+    pub fn over_bar(&self) -> Vec<String> {
+        let mut over = Vec::new();
+        for workload in self.workloads() {
+            let broken = self.verdicts(workload).into_iter().filter(|verdict| !verdict.within);
+            over.extend(broken.map(|verdict| format!("{}: {}", workload.name(), verdict.text)));
+        }
+        over
     }
 }
 
-/// Microseconds with the digits that matter.
-fn microseconds(value: f64) -> String {
-    match value {
-        value if value >= 100.0 => format!("{value:.0}"),
-        value if value >= 10.0 => format!("{value:.1}"),
-        value => format!("{value:.2}"),
+/// A figure with the digits that matter, and commas between thousands.
+fn figure(value: f64) -> String {
+    match value.abs() {
+        size if size < 10.0 => return format!("{value:.2}"),
+        size if size < 100.0 => return format!("{value:.1}"),
+        _ => {}
     }
+    let digits = format!("{:.0}", value.abs());
+    let mut out = String::from(if value < 0.0 { "-" } else { "" });
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
+
+/// A ratio, or a dash.
+fn ratio(value: Option<f64>) -> String {
+    value.map_or("-".into(), |value| format!("{value:.2}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -33,6 +33,7 @@ fn check_package(package: &Package) -> Vec<Violation> {
                     below.join(", ")
                 ))),
                 None if program && rules::LAYERS.iter().any(|(layer, _)| *layer == target) => None,
+                None if rules::BORROWED.contains(&(name, target)) => None,
                 None => Some(broken(format!("depends on `{target}`, which is not a library for it to use"))),
             }
         })
@@ -66,6 +67,7 @@ mod tests {
             found("purlin", &[("purlin-vulkan", Kind::Normal), ("purlin-graph", Kind::Normal)]).is_empty()
         );
         assert!(found("purlin-cli", &[("purlin", Kind::Normal), ("purlin-shader", Kind::Build)]).is_empty());
+        assert!(found("purlin-benches", &[("purlin-cli", Kind::Normal)]).is_empty());
     }
 
     #[test]

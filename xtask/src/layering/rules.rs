@@ -27,6 +27,9 @@ pub const PROGRAMS: &[&str] = &[
     "purlin-fuzz",
 ];
 
+/// The one program whose library another may use: the benches measure the demo's own frame.
+pub const BORROWED: &[(&str, &str)] = &[("purlin-benches", "purlin-cli")];
+
 /// Tools outside the picture: they know no crate of ours, and none knows them.
 pub const TOOLS: &[&str] = &["xtask"];
 

@@ -65,22 +65,21 @@ impl Case for Groups<'_> {
         let uses = [storage(*self.out, u64::from(SLICES * 16), true)];
         let (dynamic, pipeline, out_group, made) =
             (self.dynamic, *self.pipeline, *self.out_group, &self.made);
+        let desc = ComputePassDesc { label: "show", uses: &uses, ..Default::default() };
+        // All write the one buffer, so each is a pass of its own.
         self.gpu.frame(|recorder| {
-            recorder.compute_pass(
-                &ComputePassDesc { label: "show", uses: &uses, ..Default::default() },
-                |pass| {
+            (0..SLICES).try_for_each(|slice| {
+                recorder.compute_pass(&desc, |pass| {
                     pass.set_pipeline(pipeline);
                     pass.set_bind_group(1, out_group, &[]);
-                    for slice in 0..SLICES {
-                        if dynamic {
-                            pass.set_bind_group(0, *made[0], &[slice * STRIDE]);
-                        } else {
-                            pass.set_bind_group(0, *made[slice as usize], &[]);
-                        }
-                        pass.dispatch([1, 1, 1]);
+                    if dynamic {
+                        pass.set_bind_group(0, *made[0], &[slice * STRIDE]);
+                    } else {
+                        pass.set_bind_group(0, *made[slice as usize], &[]);
                     }
-                },
-            )
+                    pass.dispatch([1, 1, 1]);
+                })
+            })
         })?;
         self.made.clear();
         self.gpu.read_buffers(&[*self.out], SLICES * 16)

@@ -2,6 +2,8 @@
 //! What only uploads write has uploaded contents, which is how Purlin asks programs to say so.
 
 mod compute;
+mod demo;
+mod graphs;
 mod lifetimes;
 mod make;
 mod overlays;
@@ -9,7 +11,7 @@ mod raster;
 mod textures;
 mod threads;
 
-use purlin_rhi::{AdapterSelector, Device, DeviceRequest, Limits, StorageCeilings};
+use purlin_rhi::{AdapterSelector, Device, DeviceRequest, Features, Limits, StorageCeilings};
 
 use crate::case::{Case, Contender, Failure, Outcome};
 use crate::hardware::Choice;
@@ -23,13 +25,16 @@ pub struct Purlin {
 }
 
 impl Purlin {
-    pub fn new(choice: &Choice) -> Outcome<Self> {
+    /// Opens the device with the features of the workload.
+    pub fn new(choice: &Choice, workload: Workload) -> Outcome<Self> {
         let limits = Limits::default();
         // The mock driver reports less than any driver has; nothing of it is needed.
         let required_limits = if choice.mock { nothing(limits) } else { limits };
         let request = DeviceRequest {
             label: "purlin-benches",
             adapter: AdapterSelector::Index(choice.index),
+            required_features: if workload == Workload::Demo { demo::REQUIRED } else { Features::empty() },
+            preferred_features: if workload == Workload::Demo { demo::PREFERRED } else { Features::empty() },
             required_limits,
             storage: StorageCeilings { upload_ring: 16 << 20, ..StorageCeilings::default() },
             ..DeviceRequest::default()
@@ -88,8 +93,11 @@ impl Contender for Purlin {
             Workload::RenderPass { passes } => Box::new(raster::RenderPass::new(gpu, passes)?),
             Workload::ComputePass => Box::new(compute::ComputePass::new(gpu)?),
             Workload::Chain => Box::new(compute::Steps::chain(gpu)?),
+            Workload::ChainGraph => Box::new(graphs::Chain::new(gpu)?),
             Workload::Independent => Box::new(compute::Steps::independent(gpu)?),
             Workload::Overlays { count } => Box::new(overlays::Overlays::new(gpu, count)?),
+            Workload::OverlaysGraph { count } => Box::new(graphs::Overlays::new(gpu, count)?),
+            Workload::Demo => Box::new(demo::Demo::new(gpu)?),
             Workload::Slices => Box::new(lifetimes::Groups::new(gpu, false)?),
             Workload::Dynamic => Box::new(lifetimes::Groups::new(gpu, true)?),
             Workload::Sampled => Box::new(textures::Groups::new(gpu)?),
@@ -100,6 +108,12 @@ impl Contender for Purlin {
             Workload::Textures => Box::new(lifetimes::Textures::new(gpu)),
         };
         Ok(case)
+    }
+}
+
+impl From<purlin_graph::GraphError> for Failure {
+    fn from(error: purlin_graph::GraphError) -> Self {
+        Failure::failed("graph", error)
     }
 }
 

@@ -64,14 +64,16 @@ impl Case for Groups<'_> {
         self.create()?;
         let uses = [storage(*self.out, u64::from(SLICES * 16), true)];
         let (pipeline, out_group, made) = (*self.pipeline, *self.out_group, &self.made);
+        let desc = ComputePassDesc { label: "show", uses: &uses, groups: &[] };
+        // All write the one buffer, so each is a pass of its own.
         self.gpu.frame(|recorder| {
-            recorder.compute_pass(&ComputePassDesc { label: "show", uses: &uses, groups: &[] }, |pass| {
-                pass.set_pipeline(pipeline);
-                pass.set_bind_group(1, out_group, &[]);
-                for group in made {
+            made.iter().try_for_each(|group| {
+                recorder.compute_pass(&desc, |pass| {
+                    pass.set_pipeline(pipeline);
+                    pass.set_bind_group(1, out_group, &[]);
                     pass.set_bind_group(0, **group, &[]);
                     pass.dispatch([1, 1, 1]);
-                }
+                })
             })
         })?;
         self.made.clear();

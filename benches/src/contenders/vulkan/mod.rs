@@ -49,9 +49,12 @@ impl Contender for Ash {
             Workload::Draws { switching } => Box::new(draws::Draws::new(gpu, switching)?),
             Workload::RenderPass { passes } => Box::new(renderpass::RenderPass::new(gpu, passes)?),
             Workload::ComputePass => Box::new(computepass::ComputePass::new(gpu)?),
-            Workload::Chain => Box::new(chain::Chain::new(gpu)?),
+            Workload::Chain | Workload::ChainGraph => Box::new(chain::Chain::new(gpu)?),
             Workload::Independent => Box::new(chain::Independent::new(gpu)?),
-            Workload::Overlays { count } => Box::new(overlays::Overlays::new(gpu, count)?),
+            Workload::Overlays { count } | Workload::OverlaysGraph { count } => {
+                Box::new(overlays::Overlays::new(gpu, count)?)
+            }
+            Workload::Demo => return Err(Failure::Unsupported("the demo is Purlin's own".into())),
             Workload::Slices => Box::new(groups::Groups::new(gpu, false)?),
             Workload::Dynamic => Box::new(groups::Groups::new(gpu, true)?),
             Workload::Sampled => Box::new(textures::Groups::new(gpu)?),

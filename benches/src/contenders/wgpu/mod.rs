@@ -88,9 +88,12 @@ impl Contender for Wgpu {
             Workload::Draws { switching } => Box::new(raster::Draws::new(gpu, switching)),
             Workload::RenderPass { passes } => Box::new(raster::RenderPass::new(gpu, passes)),
             Workload::ComputePass => Box::new(compute::ComputePass::new(gpu)?),
-            Workload::Chain => Box::new(compute::Steps::chain(gpu)),
+            Workload::Chain | Workload::ChainGraph => Box::new(compute::Steps::chain(gpu)),
             Workload::Independent => Box::new(compute::Steps::independent(gpu)),
-            Workload::Overlays { count } => Box::new(overlays::Overlays::new(gpu, count)),
+            Workload::Overlays { count } | Workload::OverlaysGraph { count } => {
+                Box::new(overlays::Overlays::new(gpu, count))
+            }
+            Workload::Demo => return Err(Failure::Unsupported("the demo is Purlin's own".into())),
             Workload::Slices => Box::new(lifetimes::Groups::new(gpu, false)),
             Workload::Dynamic => Box::new(lifetimes::Groups::new(gpu, true)),
             Workload::Sampled => Box::new(textures::Groups::new(gpu)),
