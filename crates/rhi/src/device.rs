@@ -62,7 +62,7 @@ pub struct Device<B: Backend> {
     pub(crate) timings: Timings,
     pub(crate) drops: &'static DropQueue,
     pub(crate) scratch: crate::record::Scratch<B>,
-    drop_scratch: Vec<DropNote>,
+    late_drops: Vec<DropNote>,
     pub(crate) submitted: u64,
     pub(crate) completed: u64,
     lost: Option<String>,
@@ -125,7 +125,7 @@ impl<B: Backend> Device<B> {
             timings: Timings::default(),
             drops: DropQueue::lend(),
             scratch: crate::record::Scratch::default(),
-            drop_scratch: Vec::new(),
+            late_drops: Vec::new(),
             submitted: 0,
             completed: 0,
             lost: None,
@@ -301,23 +301,19 @@ impl<B: Backend> Device<B> {
     }
 
     fn collect_drops(&mut self) {
-        let mut notes = std::mem::take(&mut self.drop_scratch);
-        self.drops.take(&mut notes);
-        for note in notes.drain(..) {
-            match note {
-                DropNote::Resource { kind, bits } => {
-                    // A note of another tag is for the device that had the queue before.
-                    let (device, slot, generation) = crate::handle::split(bits);
-                    if device == self.tag {
-                        let Self { registry, backend, ledger, submitted, completed, .. } = self;
-                        registry.discard(backend, ledger, (kind, slot, generation), *submitted, *completed);
-                    }
+        let Self { registry, backend, ledger, readbacks, tag, .. } = self;
+        self.drops.take(&mut self.late_drops, |note| match note {
+            DropNote::Resource { kind, bits } => {
+                // A note of another tag is for the device that had the queue before.
+                let (device, slot, generation) = crate::handle::split(bits);
+                if device == *tag {
+                    let dropped = (kind, slot, generation);
+                    registry.discard(backend, ledger, dropped, self.submitted, self.completed);
                 }
-                DropNote::Readback { device, id } if device == self.tag => self.readbacks.cancel(id),
-                DropNote::Readback { .. } => {}
             }
-        }
-        self.drop_scratch = notes;
+            DropNote::Readback { device, id } if device == *tag => readbacks.cancel(id),
+            DropNote::Readback { .. } => {}
+        });
     }
 
     fn retire(&mut self) {

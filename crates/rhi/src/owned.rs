@@ -21,7 +21,7 @@ const ROOM: u64 = 1024;
 /// count of owners. Each note says which device it is for.
 #[derive(Debug)]
 pub(crate) struct DropQueue {
-    ring: Box<[Note]>,
+    ring: Box<[Note; ROOM as usize]>,
     /// The place of the next note, counted up; writers claim it.
     head: AtomicU64,
     /// The place of the next note to read; only the device moves it.
@@ -45,7 +45,7 @@ pub(crate) enum DropNote {
 }
 
 /// A place of the ring: a note in two words.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Note {
     /// The handle's bits or the readback's number. Zero while nothing is written: neither is ever zero.
     subject: AtomicU64,
@@ -65,7 +65,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl DropQueue {
     fn new() -> Self {
         Self {
-            ring: (0..ROOM).map(|_| Note::default()).collect(),
+            ring: Box::new(
+                [const { Note { subject: AtomicU64::new(0), what: AtomicU64::new(0) } }; ROOM as usize],
+            ),
             head: AtomicU64::new(0),
             tail: AtomicU64::new(0),
             late: AtomicU64::new(0),
@@ -107,9 +109,9 @@ impl DropQueue {
         self.late.store(list.len() as u64, Ordering::Relaxed);
     }
 
-    /// Moves all notes to `out`. Only one thread at a time may read; a note that is being written meanwhile waits for
-    /// the next time, and so do those after it.
-    pub(crate) fn take(&self, out: &mut Vec<DropNote>) {
+    /// Reads all notes. `late` is the caller's: an empty list whose room is kept. Only one thread at a time may read;
+    /// a note that is being written meanwhile waits for the next time, and so do those after it in the ring.
+    pub(crate) fn take(&self, late: &mut Vec<DropNote>, mut read: impl FnMut(DropNote)) {
         let first = self.tail.load(Ordering::Relaxed);
         let mut tail = first;
         loop {
@@ -119,12 +121,12 @@ impl DropQueue {
                 break;
             }
             let what = place.what.load(Ordering::Relaxed);
-            out.push(match ResourceKind::ALL.get(what as usize) {
+            place.subject.store(0, Ordering::Relaxed);
+            tail += 1;
+            read(match ResourceKind::ALL.get(what as usize) {
                 Some(&kind) => DropNote::Resource { kind, bits: subject },
                 None => DropNote::Readback { device: DeviceTag((what - READBACK) as u16), id: subject },
             });
-            place.subject.store(0, Ordering::Relaxed);
-            tail += 1;
         }
         if tail != first {
             self.tail.store(tail, Ordering::Release);
@@ -132,7 +134,9 @@ impl DropQueue {
         if self.late.load(Ordering::Relaxed) > 0 {
             let mut list = lock(&self.list);
             self.late.store(0, Ordering::Relaxed);
-            out.append(&mut list);
+            std::mem::swap(&mut *list, late);
+            drop(list);
+            late.drain(..).for_each(read);
         }
     }
 }
@@ -202,13 +206,13 @@ mod tests {
     #[test]
     fn what_has_no_room_in_the_ring_is_not_lost() {
         let queue = DropQueue::new();
-        let mut out = Vec::new();
+        let (mut out, mut late) = (Vec::new(), Vec::new());
         for count in [0, 1, ROOM - 1, ROOM, ROOM + 1, 5 * ROOM, 3] {
             (0..count).for_each(|id| queue.push(note(id)));
-            queue.take(&mut out);
+            queue.take(&mut late, |note| out.push(note));
             assert!(out.iter().copied().eq((0..count).map(note)), "{count}, in order");
             out.clear();
-            queue.take(&mut out);
+            queue.take(&mut late, |note| out.push(note));
             assert!(out.is_empty(), "nothing is delivered twice");
         }
     }
@@ -221,11 +225,11 @@ mod tests {
         let done = AtomicBool::new(false);
         let mut seen = std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
-                let mut seen = Vec::new();
+                let (mut seen, mut late) = (Vec::new(), Vec::new());
                 while !done.load(Ordering::Acquire) {
-                    queue.take(&mut seen);
+                    queue.take(&mut late, |note| seen.push(note));
                 }
-                queue.take(&mut seen);
+                queue.take(&mut late, |note| seen.push(note));
                 seen
             });
             let writers: Vec<_> = (0..THREADS)

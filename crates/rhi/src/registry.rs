@@ -10,15 +10,16 @@ use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
 use crate::backend::{Backend, MAX_GROUPS, MAX_VERTEX_BUFFERS, NativeBinding};
+use crate::caps::Limits;
 use crate::desc::{Contents, MemoryClass};
 use crate::handle::{BindGroupLayout, DeviceTag, ResourceKind};
 use crate::label::Label;
-use crate::plan::{Aspects, Ledger, ResourceUse, TextureRange};
+use crate::plan::{Aspects, BufferUse, Ledger, ResourceUse, TextureRange};
 use crate::shader::ShaderSource;
 use crate::table::{Held, Record, Table};
 use crate::types::{
-    BindGroupLayoutEntry, BufferUsages, Extent3d, IndexFormat, TextureAspect, TextureDimension,
-    TextureFormat, TextureUsages, TextureViewDimension,
+    BindGroupLayoutEntry, BindingType, BufferBindingType, BufferUsages, Extent3d, IndexFormat, TextureAspect,
+    TextureDimension, TextureFormat, TextureSampleType, TextureUsages, TextureViewDimension,
 };
 use crate::written::Written;
 
@@ -70,8 +71,9 @@ pub(crate) struct TextureViewRecord {
     pub texture: u32,
     pub format: TextureFormat,
     pub dimension: TextureViewDimension,
-    pub aspect: TextureAspect,
     pub range: TextureRange,
+    /// What a shader reads.
+    pub sample_type: TextureSampleType,
     /// Texels of the first mip.
     pub extent: Extent3d,
     pub samples: u32,
@@ -91,8 +93,68 @@ pub(crate) struct BindGroupLayoutRecord {
     pub label: Label,
     /// Sorted by binding.
     pub entries: Box<[BindGroupLayoutEntry]>,
+    /// What each entry that is a buffer asks.
+    pub rules: Box<[Option<BufferRule>]>,
     pub dynamic_uniform: u32,
     pub dynamic_storage: u32,
+}
+
+/// What a buffer binding asks of a range, with the device's limits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BufferRule {
+    pub usage: BufferUsages,
+    /// A power of two.
+    pub alignment: u32,
+    pub least: u64,
+    pub most: u64,
+    /// Whole words only.
+    pub words: bool,
+    pub writes: bool,
+    pub dynamic: bool,
+    /// The use that a pass declares.
+    pub used: BufferUse,
+}
+
+impl BufferRule {
+    /// `None` when the entry is no buffer.
+    pub(crate) fn new(entry: &BindGroupLayoutEntry, limits: &Limits) -> Option<Self> {
+        let BindingType::Buffer { ty, has_dynamic_offset, min_binding_size } = entry.ty else { return None };
+        let stages = entry.visibility;
+        let (usage, alignment, most) = match ty {
+            BufferBindingType::Uniform => {
+                (BufferUsages::UNIFORM, limits.min_uniform_offset_alignment, limits.max_uniform_binding_size)
+            }
+            BufferBindingType::Storage { .. } => {
+                (BufferUsages::STORAGE, limits.min_storage_offset_alignment, limits.max_storage_binding_size)
+            }
+        };
+        Some(Self {
+            usage,
+            alignment,
+            least: min_binding_size.map_or(1, |least| least.get()),
+            most,
+            words: ty != BufferBindingType::Uniform,
+            writes: ty == BufferBindingType::Storage { read_only: false },
+            dynamic: has_dynamic_offset,
+            used: match ty {
+                BufferBindingType::Uniform => BufferUse::Uniform(stages),
+                BufferBindingType::Storage { read_only: true } => BufferUse::StorageRead(stages),
+                BufferBindingType::Storage { read_only: false } => BufferUse::StorageWrite(stages),
+            },
+        })
+    }
+
+    /// Whether a range of a buffer keeps the rule.
+    #[inline]
+    pub(crate) fn holds(&self, buffer: &HotBuffer, offset: u64, size: u64) -> bool {
+        self.usage.bits() & !buffer.usage == 0
+            && offset & u64::from(self.alignment).wrapping_sub(1) == 0
+            && offset <= buffer.size
+            && size <= buffer.size - offset
+            && (self.least..=self.most).contains(&size)
+            && (!self.words || size.is_multiple_of(4))
+            && (!self.writes || buffer.tracked)
+    }
 }
 
 /// What a dynamic offset of a group may be.
@@ -478,14 +540,16 @@ impl Registry {
         after: u64,
         completed: u64,
     ) {
-        let was_live = with_table!(self, kind, table => table.destroy(slot, generation));
-        if !was_live {
-            return;
-        }
-        if after <= completed && self.retiring.is_empty() {
+        if after > completed || !self.retiring.is_empty() {
+            self.destroy(kind, slot, generation, after);
+        } else if kind == ResourceKind::BindGroup {
+            // What comes and goes most, on a short way: nothing retains a group.
+            if self.groups.destroy(slot, generation) {
+                self.remove_group(backend, slot);
+                self.remove_released(backend, ledger, completed);
+            }
+        } else if with_table!(self, kind, table => table.destroy(slot, generation)) {
             self.remove_unless_held(backend, ledger, kind, slot, completed);
-        } else {
-            self.queue(kind, slot, after);
         }
     }
 
@@ -522,6 +586,11 @@ impl Registry {
         completed: u64,
     ) {
         self.try_remove(backend, ledger, kind, slot, completed);
+        self.remove_released(backend, ledger, completed);
+    }
+
+    #[inline]
+    fn remove_released<B: Backend>(&mut self, backend: &mut B, ledger: &mut Ledger, completed: u64) {
         while let Some((kind, slot)) = self.released.pop() {
             self.waiting -= 1;
             self.try_remove(backend, ledger, kind, slot, completed);
@@ -620,6 +689,7 @@ impl Registry {
     }
 
     /// A group's record stays in its slot: the next group there needs no lists of its own.
+    #[inline]
     fn remove_group<B: Backend>(&mut self, backend: &mut B, slot: u32) {
         let Self { groups, group_layouts, buffers, views, samplers, released, .. } = self;
         let Some(record) = groups.remove_spare(slot) else { return };

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::{Result, invalid, named, unsupported};
 use crate::handle::{ResourceKind, kind};
 use crate::owned::Owned;
-use crate::registry::{BindGroupLayoutRecord, PipelineLayoutRecord};
+use crate::registry::{BindGroupLayoutRecord, BufferRule, PipelineLayoutRecord};
 use crate::types::{
     BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages, StorageTextureAccess,
     TextureViewDimension,
@@ -60,13 +60,20 @@ impl<B: Backend> Device<B> {
             return Err(unsupported(what(), "dynamic offsets of a group", detail));
         }
         self.check_stage_counts(entries.iter(), what)?;
+        let rules = entries.iter().map(|entry| BufferRule::new(entry, self.limits())).collect();
         let slot = self.registry.group_layouts.next_slot()?;
         if let Err(error) = self.backend.create_bind_group_layout(slot, desc.label, &entries) {
             return Err(self.backend_error(error, what()));
         }
         let handle = self.registry.group_layouts.insert(
             slot,
-            BindGroupLayoutRecord { label: desc.label.into(), entries, dynamic_uniform, dynamic_storage },
+            BindGroupLayoutRecord {
+                label: desc.label.into(),
+                entries,
+                rules,
+                dynamic_uniform,
+                dynamic_storage,
+            },
         );
         Ok(self.own(handle))
     }

@@ -4,21 +4,20 @@
 //! order is found out by comparisons alone; the long way that names the mistake is taken only when there is one.
 
 use crate::backend::{Backend, NativeBinding};
-use crate::caps::{FormatUses, Limits};
 use crate::desc::{BindGroupDesc, BindGroupEntry, BindingResource, Contents};
 use crate::device::Device;
 use crate::error::{Error, Result, invalid, named, unsupported};
-use crate::handle::{Buffer, ResourceKind, Sampler, TextureView, kind};
+use crate::handle::{Buffer, Handle, ResourceKind, Sampler, TextureView, kind, kind::Kind};
 use crate::owned::Owned;
-use crate::plan::{Aspects, BufferUse, ResourceUse, TextureUse};
+use crate::plan::{ResourceUse, TextureUse};
 use crate::registry::{
-    BindGroupLayoutRecord, BindGroupRecord, BufferRecord, DynamicBinding, Registry, SamplerRecord,
-    TextureRecord, TextureViewRecord, TrackedBinding,
+    BindGroupLayoutRecord, BindGroupRecord, BufferRecord, BufferRule, DynamicBinding, Registry,
+    SamplerRecord, TextureRecord, TextureViewRecord, TrackedBinding,
 };
-use crate::table::Table;
+use crate::table::{Record, Table};
 use crate::types::{
-    BindGroupLayoutEntry, BindingType, BufferBindingType, BufferUsages, SamplerBindingType,
-    StorageTextureAccess, TextureSampleType, TextureUsages,
+    BindGroupLayoutEntry, BindingType, SamplerBindingType, StorageTextureAccess, TextureSampleType,
+    TextureUsages,
 };
 
 impl<B: Backend> Device<B> {
@@ -40,86 +39,42 @@ impl<B: Backend> Device<B> {
                 return Err(group_layouts.problem(desc.layout, named(ResourceKind::BindGroup, desc.label)));
             }
         };
-        let binder = Binder { label: desc.label, backend: &self.backend, buffers, textures, views, samplers };
+        let binder = Binder { label: desc.label, buffers, textures, views, samplers };
         binder.bind(layout, desc.entries, group)?;
+        // Cut to the length that it has: the list's own was stored just now, and to load it with the pointer, as one,
+        // would wait for that.
+        let bindings = &group.bindings[..layout.entries.len()];
         let layout = desc.layout.slot();
-        if let Err(error) = self.backend.create_bind_group(slot, desc.label, layout, &group.bindings) {
+        if let Err(error) = self.backend.create_bind_group(slot, desc.label, layout, bindings) {
             return Err(self.backend_error(error, named(ResourceKind::BindGroup, desc.label)));
         }
-        group.label.set(desc.label);
-        group.layout = desc.layout;
         group_layouts.retain(layout);
-        for binding in &group.bindings {
+        for binding in bindings {
             match *binding {
                 NativeBinding::Buffer { buffer, .. } => buffers.retain(buffer),
                 NativeBinding::Texture { view, .. } => views.retain(view),
                 NativeBinding::Sampler { sampler } => samplers.retain(sampler),
             }
         }
+        group.label.set(desc.label);
+        group.layout = desc.layout;
         let handle = groups.insert_spare(slot);
         Ok(self.own(handle))
     }
 }
 
 /// Checks a description and fills a record.
-struct Binder<'a, B> {
+struct Binder<'a> {
     label: &'a str,
-    backend: &'a B,
     buffers: &'a Table<BufferRecord>,
     textures: &'a Table<TextureRecord>,
     views: &'a Table<TextureViewRecord>,
     samplers: &'a Table<SamplerRecord>,
 }
 
-/// What the kind of a buffer binding asks of a range.
-struct BufferRule {
-    usage: BufferUsages,
-    alignment: u32,
-    most: u64,
-    least: u64,
-    /// Whole words only.
-    words: bool,
-    writes: bool,
-}
-
-impl BufferRule {
-    fn new(ty: BufferBindingType, least: Option<std::num::NonZeroU64>, limits: &Limits) -> Self {
-        let least = least.map_or(1, |least| least.get());
-        match ty {
-            BufferBindingType::Uniform => Self {
-                usage: BufferUsages::UNIFORM,
-                alignment: limits.min_uniform_offset_alignment,
-                most: limits.max_uniform_binding_size,
-                least,
-                words: false,
-                writes: false,
-            },
-            BufferBindingType::Storage { read_only } => Self {
-                usage: BufferUsages::STORAGE,
-                alignment: limits.min_storage_offset_alignment,
-                most: limits.max_storage_binding_size,
-                least,
-                words: true,
-                writes: !read_only,
-            },
-        }
-    }
-
-    /// Whether a range of a buffer keeps the rule. Alignments are powers of two.
-    #[inline]
-    fn holds(&self, record: &BufferRecord, offset: u64, size: u64) -> bool {
-        record.usage.contains(self.usage)
-            && offset & u64::from(self.alignment).wrapping_sub(1) == 0
-            && offset <= record.size
-            && size <= record.size - offset
-            && (self.least..=self.most).contains(&size)
-            && (!self.words || size.is_multiple_of(4))
-            && (!self.writes || record.contents == Contents::Tracked)
-    }
-}
-
-impl<B: Backend> Binder<'_, B> {
+impl Binder<'_> {
     #[cold]
+    #[inline(never)]
     fn what(&self) -> String {
         named(ResourceKind::BindGroup, self.label)
     }
@@ -133,19 +88,19 @@ impl<B: Backend> Binder<'_, B> {
         if entries.len() != layout.entries.len() {
             return Err(self.mismatch(layout, entries));
         }
-        for (index, wanted) in layout.entries.iter().enumerate() {
+        let wanted = layout.entries.iter().zip(&layout.rules);
+        for ((wanted, rule), mut given) in wanted.zip(entries) {
             // Mostly in the layout's order. As many entries as the layout has, and each of its bindings found: then
             // none is there twice.
-            let mut entry = &entries[index];
-            if entry.binding != wanted.binding {
-                entry = match entries.iter().find(|entry| entry.binding == wanted.binding) {
+            if given.binding != wanted.binding {
+                given = match entries.iter().find(|entry| entry.binding == wanted.binding) {
                     Some(entry) => entry,
                     None => return Err(self.mismatch(layout, entries)),
                 };
             }
-            match entry.resource {
+            match given.resource {
                 BindingResource::Buffer { buffer, offset, size } => {
-                    self.bind_buffer(wanted, buffer, offset, size, group)?;
+                    self.bind_buffer(wanted, rule.as_ref(), (buffer, offset, size), group)?;
                 }
                 BindingResource::Texture(view) => self.bind_texture(wanted, view, group)?,
                 BindingResource::Sampler(sampler) => self.bind_sampler(wanted, sampler, group)?,
@@ -154,8 +109,15 @@ impl<B: Backend> Binder<'_, B> {
         Ok(())
     }
 
+    #[cold]
+    #[inline(never)]
+    fn stale<R: Record, K: Kind>(&self, table: &Table<R>, handle: Handle<K>, binding: u32) -> Error {
+        table.problem(handle, format!("{}, binding {binding}", self.what()))
+    }
+
     /// Says which binding is extra, missing or there twice.
     #[cold]
+    #[inline(never)]
     fn mismatch(&self, layout: &BindGroupLayoutRecord, entries: &[BindGroupEntry]) -> Error {
         let label = &layout.label;
         let is_wanted =
@@ -187,42 +149,34 @@ impl<B: Backend> Binder<'_, B> {
     fn bind_buffer(
         &self,
         wanted: &BindGroupLayoutEntry,
-        buffer: Buffer,
-        offset: u64,
-        size: Option<u64>,
+        rule: Option<&BufferRule>,
+        (buffer, offset, size): (Buffer, u64, Option<u64>),
         group: &mut BindGroupRecord,
     ) -> Result<()> {
         let binding = wanted.binding;
-        let BindingType::Buffer { ty, has_dynamic_offset, min_binding_size } = wanted.ty else {
+        let Some(rule) = rule else {
             return Err(self.wrong_kind(wanted, "a buffer"));
         };
-        let Some(record) = self.buffers.get(buffer) else {
-            return Err(self.buffers.problem(buffer, format!("{}, binding {binding}", self.what())));
+        let Some(hot) = self.buffers.hot(buffer) else {
+            return Err(self.stale(self.buffers, buffer, binding));
         };
-        let rule = BufferRule::new(ty, min_binding_size, &self.backend.capabilities().limits);
-        let size = size.unwrap_or(record.size.saturating_sub(offset));
-        if !rule.holds(record, offset, size) {
-            return Err(self.bad_range(wanted, &rule, record, offset, size));
+        let size = size.unwrap_or(hot.size.saturating_sub(offset));
+        if !rule.holds(hot, offset, size) {
+            return Err(self.bad_range(wanted, rule, buffer, offset, size));
         }
         group.bindings.push(NativeBinding::Buffer { buffer: buffer.slot(), offset, size });
-        let mut dynamic = None;
-        if has_dynamic_offset {
-            dynamic = Some(group.dynamic.len() as u8);
+        let dynamic = rule.dynamic.then_some(group.dynamic.len() as u8);
+        if rule.dynamic {
             group.dynamic.push(DynamicBinding {
                 binding,
                 alignment: rule.alignment,
-                most: record.size - offset - size,
+                most: hot.size - offset - size,
                 size,
                 buffer: buffer.slot(),
             });
         }
-        if record.contents == Contents::Tracked {
-            let usage = match ty {
-                BufferBindingType::Uniform => BufferUse::Uniform(wanted.visibility),
-                BufferBindingType::Storage { read_only: true } => BufferUse::StorageRead(wanted.visibility),
-                BufferBindingType::Storage { read_only: false } => BufferUse::StorageWrite(wanted.visibility),
-            };
-            let usage = ResourceUse::Buffer { buffer, offset, size, usage };
+        if hot.tracked {
+            let usage = ResourceUse::Buffer { buffer, offset, size, usage: rule.used };
             group.tracked.push(TrackedBinding { usage, binding, dynamic });
         }
         Ok(())
@@ -230,15 +184,19 @@ impl<B: Backend> Binder<'_, B> {
 
     /// Says which part of the rule a range breaks.
     #[cold]
+    #[inline(never)]
     fn bad_range(
         &self,
         wanted: &BindGroupLayoutEntry,
         rule: &BufferRule,
-        record: &BufferRecord,
+        buffer: Buffer,
         offset: u64,
         size: u64,
     ) -> Error {
         let what = self.what();
+        let Some(record) = self.buffers.get(buffer) else {
+            return self.stale(self.buffers, buffer, wanted.binding);
+        };
         let at = |found: String| format!("binding {}: {found} (buffer \"{}\")", wanted.binding, record.label);
         let (kind, alignment) = (if rule.words { "storage" } else { "uniform" }, u64::from(rule.alignment));
         if !record.usage.contains(rule.usage) {
@@ -268,6 +226,7 @@ impl<B: Backend> Binder<'_, B> {
         invalid(what, "entries", expected, at(format!("contents {:?}", record.contents)))
     }
 
+    #[inline(never)]
     fn bind_texture(
         &self,
         wanted: &BindGroupLayoutEntry,
@@ -276,7 +235,7 @@ impl<B: Backend> Binder<'_, B> {
     ) -> Result<()> {
         let binding = wanted.binding;
         let Some(record) = self.views.get(view) else {
-            return Err(self.views.problem(view, format!("{}, binding {binding}", self.what())));
+            return Err(self.stale(self.views, view, binding));
         };
         let (needed, dimension) = match wanted.ty {
             BindingType::Texture { view_dimension, .. } => (TextureUsages::TEXTURE_BINDING, view_dimension),
@@ -300,9 +259,8 @@ impl<B: Backend> Binder<'_, B> {
         }
         let usage = match wanted.ty {
             BindingType::Texture { sample_type, .. } => {
-                let found = self.sample_type(record);
-                if !samples_as(found, sample_type) {
-                    let found = format!("{found:?} of {:?}", record.format);
+                if !samples_as(record.sample_type, sample_type) {
+                    let found = format!("{:?} of {:?}", record.sample_type, record.format);
                     return refuse(format!("sample type {sample_type:?}"), found);
                 }
                 TextureUse::Sampled(wanted.visibility)
@@ -344,23 +302,7 @@ impl<B: Backend> Binder<'_, B> {
         Ok(())
     }
 
-    /// What a shader reads of a view.
-    fn sample_type(&self, record: &TextureViewRecord) -> TextureSampleType {
-        if record.range.aspects == Aspects::DEPTH {
-            return TextureSampleType::Depth;
-        }
-        if record.range.aspects == Aspects::STENCIL {
-            return TextureSampleType::Uint;
-        }
-        match record.format.sample_type(Some(record.aspect), None) {
-            Some(TextureSampleType::Float { .. }) => TextureSampleType::Float {
-                filterable: self.backend.format_uses(record.format).contains(FormatUses::FILTERABLE),
-            },
-            Some(other) => other,
-            None => TextureSampleType::Float { filterable: false },
-        }
-    }
-
+    #[inline(never)]
     fn bind_sampler(
         &self,
         wanted: &BindGroupLayoutEntry,
@@ -372,7 +314,7 @@ impl<B: Backend> Binder<'_, B> {
             return Err(self.wrong_kind(wanted, "a sampler"));
         };
         let Some(record) = self.samplers.get(sampler) else {
-            return Err(self.samplers.problem(sampler, format!("{}, binding {binding}", self.what())));
+            return Err(self.stale(self.samplers, sampler, binding));
         };
         let (ok, expected) = match kind {
             SamplerBindingType::Filtering => (!record.compare, "a sampler without comparison"),
@@ -393,6 +335,7 @@ impl<B: Backend> Binder<'_, B> {
     }
 
     #[cold]
+    #[inline(never)]
     fn wrong_kind(&self, wanted: &BindGroupLayoutEntry, found: &str) -> Error {
         let expected = match wanted.ty {
             BindingType::Buffer { .. } => "a buffer",

@@ -9,7 +9,10 @@ use crate::handle::{ResourceKind, Texture, TextureView, kind};
 use crate::owned::Owned;
 use crate::plan::{Aspects, TextureRange};
 use crate::registry::{TextureRecord, TextureViewRecord};
-use crate::types::{Extent3d, TextureDimension, TextureFormat, TextureUsages, TextureViewDimension};
+use crate::types::{
+    Extent3d, TextureAspect, TextureDimension, TextureFormat, TextureSampleType, TextureUsages,
+    TextureViewDimension,
+};
 use crate::written::Written;
 
 const KNOWN: TextureUsages = TextureUsages::COPY_SRC
@@ -222,8 +225,8 @@ impl<B: Backend> Device<B> {
             texture: texture.slot(),
             format,
             dimension,
-            aspect: desc.aspect,
             range,
+            sample_type: self.sample_type(format, desc.aspect, range.aspects),
             extent: record.mip_size(range.base_mip),
             samples: record.samples,
             usage: if attachable { record.usage } else { record.usage - TextureUsages::RENDER_ATTACHMENT },
@@ -236,6 +239,27 @@ impl<B: Backend> Device<B> {
         let handle: TextureView = self.registry.views.insert(slot, view);
         self.registry.textures.retain(texture.slot());
         Ok(self.own(handle))
+    }
+
+    fn sample_type(
+        &self,
+        format: TextureFormat,
+        aspect: TextureAspect,
+        aspects: Aspects,
+    ) -> TextureSampleType {
+        if aspects == Aspects::DEPTH {
+            return TextureSampleType::Depth;
+        }
+        if aspects == Aspects::STENCIL {
+            return TextureSampleType::Uint;
+        }
+        match format.sample_type(Some(aspect), None) {
+            Some(TextureSampleType::Float { .. }) => TextureSampleType::Float {
+                filterable: self.backend.format_uses(format).contains(FormatUses::FILTERABLE),
+            },
+            Some(other) => other,
+            None => TextureSampleType::Float { filterable: false },
+        }
     }
 
     /// What the texture was created with.
