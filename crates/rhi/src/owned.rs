@@ -4,6 +4,7 @@
 //! at its next [`crate::Device::maintain`], submission or recording. An owner may outlive its device: then the note
 //! names a device that nobody reads for, and the drop does nothing.
 
+use std::cell::Cell;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,15 +15,17 @@ use crate::handle::{DeviceTag, Handle, ResourceKind, kind::Kind};
 /// Notes that fit without a lock between two readings.
 const ROOM: u64 = 1024;
 
-/// Notes of dropped owners and tickets: a ring that any thread appends to and the device reads, and a list behind a
-/// lock for what the ring has no room for.
+/// Notes of dropped owners and tickets. The first thread that leaves one, mostly the one that draws, has a ring of its
+/// own to the device and pays two stores. Other threads, and what the ring has no room for, go to a list behind a lock.
 ///
 /// Queues live as long as the process and go from a device that ends to one that begins, so that an owner needs no
 /// count of owners. Each note says which device it is for.
 #[derive(Debug)]
 pub(crate) struct DropQueue {
     ring: Box<[Note; ROOM as usize]>,
-    /// The place of the next note, counted up; writers claim it.
+    /// The thread that writes to the ring, for good; zero for none yet.
+    writer: AtomicU64,
+    /// The place of the next note, counted up; only the writer reads and moves it.
     head: AtomicU64,
     /// The place of the next note to read; only the device moves it.
     tail: AtomicU64,
@@ -55,6 +58,25 @@ struct Note {
 
 const READBACK: u64 = ResourceKind::ALL.len() as u64;
 
+/// The last number that a thread was given.
+static THREADS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// The thread's number, counted from one and never given twice; zero until it is asked for.
+    static THREAD: Cell<u64> = const { Cell::new(0) };
+}
+
+#[inline]
+fn thread() -> u64 {
+    THREAD.with(|number| match number.get() {
+        0 => {
+            number.set(THREADS.fetch_add(1, Ordering::Relaxed) + 1);
+            number.get()
+        }
+        given => given,
+    })
+}
+
 /// Queues of devices that are gone.
 static SPARE: Mutex<Vec<&'static DropQueue>> = Mutex::new(Vec::new());
 
@@ -68,6 +90,7 @@ impl DropQueue {
             ring: Box::new(
                 [const { Note { subject: AtomicU64::new(0), what: AtomicU64::new(0) } }; ROOM as usize],
             ),
+            writer: AtomicU64::new(0),
             head: AtomicU64::new(0),
             tail: AtomicU64::new(0),
             late: AtomicU64::new(0),
@@ -86,31 +109,42 @@ impl DropQueue {
         lock(&SPARE).push(self);
     }
 
+    #[inline]
     pub(crate) fn push(&self, note: DropNote) {
-        let mut head = self.head.load(Ordering::Relaxed);
+        let head = self.head.load(Ordering::Relaxed);
         // What was read before `tail` was moved is read for good, and its place is empty again.
-        while head.wrapping_sub(self.tail.load(Ordering::Acquire)) < ROOM {
-            match self.head.compare_exchange_weak(head, head + 1, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => {
-                    let (subject, what) = match note {
-                        DropNote::Resource { kind, bits } => (bits, kind as u64),
-                        DropNote::Readback { device, id } => (id, READBACK + u64::from(device.0)),
-                    };
-                    let place = &self.ring[(head % ROOM) as usize];
-                    place.what.store(what, Ordering::Relaxed);
-                    place.subject.store(subject, Ordering::Release);
-                    return;
-                }
-                Err(now) => head = now,
-            }
+        if !self.writes() || head - self.tail.load(Ordering::Acquire) >= ROOM {
+            return self.push_late(note);
         }
+        let (subject, what) = match note {
+            DropNote::Resource { kind, bits } => (bits, kind as u64),
+            DropNote::Readback { device, id } => (id, READBACK + u64::from(device.0)),
+        };
+        let place = &self.ring[(head % ROOM) as usize];
+        place.what.store(what, Ordering::Relaxed);
+        place.subject.store(subject, Ordering::Release);
+        self.head.store(head + 1, Ordering::Relaxed);
+    }
+
+    /// Whether the ring is this thread's.
+    #[inline]
+    fn writes(&self) -> bool {
+        let thread = thread();
+        match self.writer.load(Ordering::Relaxed) {
+            0 => self.writer.compare_exchange(0, thread, Ordering::Relaxed, Ordering::Relaxed).is_ok(),
+            writer => writer == thread,
+        }
+    }
+
+    #[inline(never)]
+    fn push_late(&self, note: DropNote) {
         let mut list = lock(&self.list);
         list.push(note);
         self.late.store(list.len() as u64, Ordering::Relaxed);
     }
 
     /// Reads all notes. `late` is the caller's: an empty list whose room is kept. Only one thread at a time may read;
-    /// a note that is being written meanwhile waits for the next time, and so do those after it in the ring.
+    /// a note that is being written meanwhile waits for the next time.
     pub(crate) fn take(&self, late: &mut Vec<DropNote>, mut read: impl FnMut(DropNote)) {
         let first = self.tail.load(Ordering::Relaxed);
         let mut tail = first;
