@@ -40,6 +40,7 @@ const UNITS: &[Unit] = &[
     unit("draw, dynamic offset, group switch every 10", 1000, passes::dynamic),
     unit("draw, own group, 2 vertex buffers, index buffer", 1000, passes::own),
     unit("dispatch, own group of 4 tracked writes", 500, passes::dispatches),
+    unit("dispatch, own group declared as a whole", 500, passes::dispatches_by_group),
     unit("compute pass of a chain", 500, passes::chain),
     unit("raster pass that loads and stores", 500, passes::overlays),
     unit("group of a uniform, created and dropped", 500, lifetimes::uniform_groups),

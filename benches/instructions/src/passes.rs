@@ -121,6 +121,15 @@ pub fn own(count: u32) -> Outcome<Body> {
 /// One pass; each dispatch has its own group of two sampled textures, and two storage textures and two storage buffers
 /// that it writes.
 pub fn dispatches(count: u32) -> Outcome<Body> {
+    each_with_a_group(count, false)
+}
+
+/// The same, with groups declared instead of uses.
+pub fn dispatches_by_group(count: u32) -> Outcome<Body> {
+    each_with_a_group(count, true)
+}
+
+fn each_with_a_group(count: u32, declare_groups: bool) -> Outcome<Body> {
     const ALL: TextureRange =
         TextureRange { aspects: Aspects::COLOR, base_mip: 0, mips: 1, base_layer: 0, layers: 1 };
     let mut world = World::new()?;
@@ -150,9 +159,14 @@ pub fn dispatches(count: u32) -> Outcome<Body> {
         kept.push((sampled, images, buffers));
     }
     world.settle()?;
+    let declared: Vec<_> = groups.iter().map(|group| **group).collect();
     Ok(Box::new(move || {
         let _ = &kept;
-        let desc = ComputePassDesc { label: "dispatches", uses: &uses, ..Default::default() };
+        let desc = if declare_groups {
+            ComputePassDesc { label: "dispatches", uses: &[], groups: &declared }
+        } else {
+            ComputePassDesc { label: "dispatches", uses: &uses, groups: &[] }
+        };
         frame(&mut world, |recorder| {
             recorder.compute_pass(&desc, |pass| {
                 pass.set_pipeline(*pipeline);

@@ -2,7 +2,7 @@
 //!
 //! The count is of the test's thread and of the pool's.
 
-mod counting;
+mod counting_alloc;
 
 use std::num::NonZeroU64;
 
@@ -179,15 +179,15 @@ impl World {
 
 #[test]
 fn warm_frames_allocate_nothing() {
-    counting::count_this_thread();
-    rayon::broadcast(|_| counting::count_this_thread());
+    counting_alloc::count_this_thread();
+    rayon::broadcast(|_| counting_alloc::count_this_thread());
     let mut world = World::new().unwrap();
     let mut out = vec![0; 4096];
     let mut first = None;
     for frame in 1..=40 {
-        let before = counting::allocations();
+        let before = counting_alloc::allocations();
         world.frame(&mut out).unwrap();
-        let made = counting::allocations() - before;
+        let made = counting_alloc::allocations() - before;
         first.get_or_insert(made);
         assert!(frame < 10 || made == 0, "frame {frame} made {made} allocations");
     }
@@ -199,9 +199,9 @@ fn warm_frames_allocate_nothing() {
     let mut made = 0;
     let frames = 100;
     for frame in 1..=frames {
-        let before = counting::allocations();
+        let before = counting_alloc::allocations();
         world.frame(&mut out).unwrap();
-        made += if frame > 10 { counting::allocations() - before } else { 0 };
+        made += if frame > 10 { counting_alloc::allocations() - before } else { 0 };
     }
     assert!(made <= frames / 63 + 1, "{frames} frames with sections made {made} allocations");
 }

@@ -3,7 +3,7 @@
 //!
 //! The count is of the test's thread.
 
-mod counting;
+mod counting_alloc;
 
 use std::num::NonZeroU64;
 
@@ -60,15 +60,15 @@ fn round(gpu: &mut Device<Null>, shape: BindGroupLayout) -> Result<()> {
 
 #[test]
 fn resources_come_and_go_without_the_heap() {
-    counting::count_this_thread();
+    counting_alloc::count_this_thread();
     let mut gpu = Device::from_backend(Null::new(NullConfig::default()), &DeviceRequest::default()).unwrap();
     let shape =
         gpu.create_bind_group_layout(&BindGroupLayoutDesc { label: "shape", entries: &SHAPE }).unwrap();
     let mut first = None;
     for index in 1..=20 {
-        let before = counting::allocations();
+        let before = counting_alloc::allocations();
         round(&mut gpu, *shape).unwrap();
-        let made = counting::allocations() - before;
+        let made = counting_alloc::allocations() - before;
         first.get_or_insert(made);
         assert_eq!(gpu.object_count(ResourceKind::BindGroup), 0);
         assert_eq!((gpu.retiring(), gpu.memory().logical), (0, 0));
