@@ -7,8 +7,8 @@ use purlin_rhi::types::{
     TextureFormat as T, TextureUsages,
 };
 use purlin_rhi::{
-    AspectOps, BindGroupEntry, DepthStencilAttachment, DepthStencilDesc, Device, FormatUses, RenderPassDesc,
-    TextureDesc, TexturePlace, TextureViewDesc,
+    AspectOps, BindGroupEntry, DepthStencilAttachment, DepthStencilDesc, Device, Features, FormatUses,
+    RenderPassDesc, TextureDesc, TexturePlace, TextureViewDesc,
 };
 
 use super::DEPTH_STENCILS;
@@ -177,6 +177,7 @@ pub(crate) fn c007_aspects_are_copied_apart<B: Backend>(device: &mut Device<B>) 
 
 pub(crate) fn aspects_are_written_from_buffers<B: Backend>(device: &mut Device<B>) -> Answer {
     let usage = TextureUsages::COPY_DST | TextureUsages::COPY_SRC | TextureUsages::RENDER_ATTACHMENT;
+    let uploads = device.capabilities().features.contains(Features::DEPTH_UPLOADS);
     for format in claimed(device, FormatUses::DEPTH_STENCIL | FormatUses::COPY_SRC | FormatUses::COPY_DST) {
         let texture = device.create_texture(&TextureDesc::d2("written", SIZE[0], SIZE[1], format, usage))?;
         let mut write = |aspect, texel: u32, data: &[u8]| -> Checked {
@@ -194,7 +195,15 @@ pub(crate) fn aspects_are_written_from_buffers<B: Backend>(device: &mut Device<B
         }
         if matches!(format, T::Depth32Float | T::Depth32FloatStencil8) {
             let data: Vec<f32> = (0..8).map(|i| i as f32 / 8.0).collect();
-            write(TextureAspect::DepthOnly, 4, bytemuck::cast_slice(&data))?;
+            match (uploads, write(TextureAspect::DepthOnly, 4, bytemuck::cast_slice(&data))) {
+                (true, written) => written?,
+                (false, Err(crate::Failure::Device(error))) => {
+                    refused::<()>("a depth of floats", "feature DEPTH_UPLOADS", Err(error))?;
+                }
+                (false, _) => {
+                    return Err(wrong("an upload of depth without its feature", "an error", "success"));
+                }
+            }
         }
     }
     Ok(Outcome::Passed)

@@ -9,9 +9,9 @@ mod depths;
 mod storage;
 
 use purlin_rhi::Device;
-use purlin_rhi::FormatUses;
 use purlin_rhi::backend::Backend;
 use purlin_rhi::types::{TextureFormat, TextureUsages};
+use purlin_rhi::{Features, FormatUses};
 
 use crate::kit::wrong;
 use crate::{Answer, Outcome};
@@ -50,6 +50,11 @@ fn expect_texel(what: &str, codec: &Codec, found: [f64; 4], expected: [f64; 4]) 
 }
 
 pub(crate) fn what_every_device_has<B: Backend>(device: &mut Device<B>) -> Answer {
+    let missing = Features::CORE - device.capabilities().features;
+    if !missing.is_empty() {
+        // Below WebGPU's level nothing is promised of formats.
+        return Ok(Outcome::Unsupported(format!("features of the core tier: {}", missing.names())));
+    }
     for format in COLORS.iter().chain(&DEPTH_STENCILS) {
         if !format.required_features().is_empty() {
             continue;

@@ -28,10 +28,30 @@ bitflags::bitflags! {
         const TEXTURE_COMPRESSION_ASTC = 1 << 9;
         /// Blend state that differs between color targets.
         const INDEPENDENT_BLEND = 1 << 10;
+        /// The depth of 32-bit formats written from buffers and by uploads, which WebGPU does not allow.
+        const DEPTH_UPLOADS = 1 << 11;
+        /// Arguments from buffers, for draws and dispatches.
+        const INDIRECT_EXECUTION = 1 << 12;
+        /// Views of another format than their texture's.
+        const VIEW_FORMATS = 1 << 13;
+        /// The largest index restarts a strip.
+        const PRIMITIVE_RESTART = 1 << 14;
+        /// A square texture of six layers is viewed as an array as well as a cube.
+        const CUBE_AS_ARRAY = 1 << 15;
+        /// Volumes are the source of copies.
+        const VOLUME_COPIES = 1 << 16;
     }
 }
 
 impl Features {
+    /// What every WebGPU adapter has and OpenGL may lack: enabled wherever it is there, without being asked for. A program
+    /// that cannot do without requires it like any other feature.
+    pub const CORE: Features = Features::INDIRECT_EXECUTION
+        .union(Features::VIEW_FORMATS)
+        .union(Features::PRIMITIVE_RESTART)
+        .union(Features::CUBE_AS_ARRAY)
+        .union(Features::VOLUME_COPIES);
+
     /// The names of the features in the set, comma-separated.
     pub fn names(self) -> String {
         let names: Vec<_> = self.iter_names().map(|(name, _)| name).collect();

@@ -129,7 +129,7 @@ impl DeviceRequest<'_> {
 /// What a request comes to on one adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Negotiated {
-    /// Exactly the features to enable.
+    /// Exactly the features to enable: what was asked for, and [`Features::CORE`], as far as it is there.
     pub features: Features,
     /// Preferred features that are not there.
     pub missing_preferred: Features,
@@ -205,7 +205,8 @@ pub fn negotiate(
         }
     }
     Ok(Negotiated {
-        features: (request.required_features | request.preferred_features) & adapter.features,
+        features: (request.required_features | request.preferred_features | Features::CORE)
+            & adapter.features,
         missing_preferred: request.preferred_features - adapter.features,
     })
 }

@@ -1,6 +1,7 @@
 //! Buffers.
 
 use crate::backend::Backend;
+use crate::caps::Features;
 use crate::desc::{BufferDesc, Contents, MemoryClass};
 use crate::device::Device;
 use crate::error::{Result, invalid, named, unsupported};
@@ -52,6 +53,11 @@ impl<B: Backend> Device<B> {
                 "usages that GPU work has (mapping belongs to the services)",
                 found,
             ));
+        }
+        if desc.usage.contains(BufferUsages::INDIRECT)
+            && !self.capabilities().features.contains(Features::INDIRECT_EXECUTION)
+        {
+            return Err(unsupported(what(), "feature INDIRECT_EXECUTION", "usage INDIRECT requested"));
         }
         // Rounded so that fills, word copies and odd index counts stay inside the allocation.
         let Some(padded_size) = desc.size.checked_next_multiple_of(4) else {

@@ -330,6 +330,9 @@ impl<B: Backend> Device<B> {
             return Err(invalid(what(), "primitive.strip_index_format", "none on a list topology", found));
         }
         let features = self.capabilities().features;
+        if primitive.strip_index_format.is_some() && !features.contains(Features::PRIMITIVE_RESTART) {
+            return Err(unsupported(what(), "feature PRIMITIVE_RESTART", "strip_index_format requested"));
+        }
         match primitive.polygon_mode {
             PolygonMode::Fill => {}
             PolygonMode::Line if features.contains(Features::POLYGON_MODE_LINE) => {}

@@ -131,12 +131,25 @@ impl<B: Backend> Device<B> {
             let found = format!("{:?} with contents Uploaded", desc.usage & written);
             return Err(invalid(what(), "contents", "Tracked for what GPU work writes", found));
         }
+        let features = self.capabilities().features;
+        if desc.dimension == TextureDimension::D3
+            && desc.usage.contains(TextureUsages::COPY_SRC)
+            && !features.contains(Features::VOLUME_COPIES)
+        {
+            return Err(unsupported(what(), "feature VOLUME_COPIES", "usage COPY_SRC of a volume requested"));
+        }
         self.check_format(what, desc.format, desc.usage)?;
         let (block_width, block_height) = desc.format.block_dimensions();
         if width % block_width != 0 || height % block_height != 0 {
             let expected =
                 format!("multiples of the {block_width}x{block_height} block of {:?}", desc.format);
             return Err(invalid(what(), "size", expected, format!("{width}x{height}")));
+        }
+        if desc.view_formats.iter().any(|format| *format != desc.format)
+            && !features.contains(Features::VIEW_FORMATS)
+        {
+            let detail = format!("views of {:?} requested", desc.view_formats);
+            return Err(unsupported(what(), "feature VIEW_FORMATS", detail));
         }
         for &format in desc.view_formats {
             if format.remove_srgb_suffix() != desc.format.remove_srgb_suffix() {
@@ -209,6 +222,14 @@ impl<B: Backend> Device<B> {
             return Err(invalid(what(), "format", expected, format!("{format:?}")));
         }
         let dimension = view_dimension(record, desc, range, what)?;
+        let cubes = record.size.width == record.size.height && record.layers() == 6;
+        if cubes
+            && dimension == TextureViewDimension::D2Array
+            && !self.capabilities().features.contains(Features::CUBE_AS_ARRAY)
+        {
+            let detail = format!("an array view of the six square layers of \"{}\"", record.label);
+            return Err(unsupported(what(), "feature CUBE_AS_ARRAY", detail));
+        }
         let flat = matches!(dimension, TextureViewDimension::D2 | TextureViewDimension::D2Array);
         let attachable = record.usage.contains(TextureUsages::RENDER_ATTACHMENT) && range.mips == 1 && flat;
         let native = NativeView {

@@ -86,7 +86,8 @@ impl Null {
         request.check()?;
         let catalog = [config.adapter()];
         let adapter = &catalog[select(&catalog, request.adapter)?];
-        let enabled = (request.required_features | request.preferred_features) & adapter.features;
+        let wanted = request.required_features | request.preferred_features | Features::CORE;
+        let enabled = wanted & adapter.features;
         let negotiated = negotiate(request, adapter, |format| config.uses(format, enabled))?;
         Ok(Self::with_features(config, negotiated.features))
     }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result, invalid, named};
 use crate::handle::{Buffer, ResourceKind};
 use crate::plan::{BufferUse, ResourceUse, TextureUse};
 use crate::registry::{BufferRecord, Registry, TextureRecord};
-use crate::services::{Footprint, TextureRegion, align_up};
+use crate::services::{Footprint, TextureRegion, align_up, check_depth_write};
 use crate::types::{BufferUsages, Extent3d, TextureDimension, TextureUsages};
 
 /// Records copies whose uses the pass declared. A mistake is kept and answered at the pass's end.
@@ -221,6 +221,9 @@ impl<'p, B: Backend> TransferPass<'p, B> {
             return Err(invalid(what(), "aspect", "an aspect with a linear layout", found));
         };
         let capabilities = self.backend.capabilities();
+        if to_texture {
+            check_depth_write(texture.format, region.aspect, capabilities.features, what)?;
+        }
         let (row, offset) = (capabilities.copy_row_alignment, capabilities.copy_offset_alignment);
         let (row, offset) = (row.max(footprint.block), offset.max(footprint.block).max(4));
         footprint.check(layout, bytes.padded_size, row, offset, what)?;

@@ -14,7 +14,7 @@ pub use frame_arena::FrameArena;
 pub(crate) use readback::StagedRows;
 pub use readback::{ReadTicket, ReadbackRing};
 pub(crate) use region::TextureRegion;
-pub(crate) use texels::{Footprint, aspect_of};
+pub(crate) use texels::{Footprint, aspect_of, check_depth_write};
 pub use texels::{align_up, row_pitch};
 pub use timing::{PassTime, Timings};
 pub(crate) use upload::published;

@@ -1,7 +1,8 @@
 //! Arithmetic of texel rows in linear memory: blocks, pitches and footprints, all of it checked for overflow.
 
+use crate::caps::Features;
 use crate::desc::TexelLayout;
-use crate::error::{Result, invalid};
+use crate::error::{Result, invalid, unsupported};
 use crate::types::{Extent3d, TextureAspect, TextureFormat};
 
 /// Rounds up to a multiple of a power of two, or to the greatest one that fits; an aligned value stays as it is.
@@ -43,6 +44,21 @@ pub(crate) fn aspect_of(format: TextureFormat, aspect: TextureAspect) -> Option<
         TextureAspect::StencilOnly if !format.has_stencil_aspect() => None,
         other => Some(other),
     }
+}
+
+/// Refuses to write depth from linear memory where the device cannot.
+pub(crate) fn check_depth_write(
+    format: TextureFormat,
+    aspect: TextureAspect,
+    features: Features,
+    what: impl Fn() -> String,
+) -> Result<()> {
+    let float = matches!(format, TextureFormat::Depth32Float | TextureFormat::Depth32FloatStencil8);
+    if float && aspect == TextureAspect::DepthOnly && !features.contains(Features::DEPTH_UPLOADS) {
+        let detail = format!("{aspect:?} of {format:?} written from a buffer");
+        return Err(unsupported(what(), "feature DEPTH_UPLOADS", detail));
+    }
+    Ok(())
 }
 
 /// The linear memory that a box of texels takes.

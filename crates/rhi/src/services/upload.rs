@@ -16,7 +16,7 @@ use crate::error::{Error, HandleProblem, Result, invalid, named};
 use crate::handle::{Buffer, DeviceTag, ResourceKind, Texture};
 use crate::plan::{BufferUse, PassList, Plan, ResourceUse, TextureRange, TextureUse};
 use crate::registry::Registry;
-use crate::services::{Footprint, TextureRegion, align_up};
+use crate::services::{Footprint, TextureRegion, align_up, check_depth_write};
 use crate::types::{BufferUsages, Extent3d, ShaderStages, TextureDimension, TextureUsages};
 
 /// Every offset in the ring is a multiple of this at least, which every texel block divides or equals.
@@ -296,6 +296,8 @@ impl<B: Backend> Device<B> {
                 format!("{:?}", region.aspect),
             ));
         };
+        let features = self.capabilities().features;
+        check_depth_write(record.format, region.aspect, features, what)?;
         // The CPU copies rows one by one, so pitches and offsets need no alignment.
         footprint.check(layout, data.len() as u64, 1, 1, what)?;
         if footprint.tight_bytes() == Some(0) {
