@@ -1,0 +1,163 @@
+//! The catalog: what wgpu says of each adapter, in Purlin's words.
+
+use purlin_rhi::backend::{MAX_GROUPS, MAX_IMMEDIATES, MAX_VERTEX_BUFFERS};
+use purlin_rhi::caps::{AdapterInfo, Features, Limits};
+use wgpu::{Backend, DownlevelFlags, Features as Native};
+
+/// Color attachments that a pass gathers on the stack.
+pub(crate) const MAX_COLORS: usize = 8;
+
+/// What the adapter lies behind, as the catalog calls it.
+pub(crate) fn backend_name(backend: Backend) -> &'static str {
+    match backend {
+        Backend::Vulkan => "wgpu-vulkan",
+        Backend::Metal => "wgpu-metal",
+        Backend::Dx12 => "wgpu-dx12",
+        Backend::Gl if cfg!(target_arch = "wasm32") => "webgl",
+        Backend::Gl => "wgpu-gl",
+        Backend::BrowserWebGpu => "webgpu",
+        Backend::Noop => "wgpu-noop",
+    }
+}
+
+/// What wgpu says that an API below WebGPU's level lacks.
+pub(crate) fn downlevel(adapter: Option<&wgpu::Adapter>, backend: Backend) -> DownlevelFlags {
+    match (adapter, backend) {
+        (Some(adapter), _) => adapter.get_downlevel_capabilities().flags,
+        // An adopted device without its adapter: only OpenGL is ever below.
+        (None, Backend::Gl) => DownlevelFlags::empty(),
+        (None, _) => DownlevelFlags::all(),
+    }
+}
+
+/// The catalog's entry.
+pub(crate) fn describe(
+    info: &wgpu::AdapterInfo,
+    native: Native,
+    limits: &wgpu::Limits,
+    downlevel: DownlevelFlags,
+) -> AdapterInfo {
+    let name = if info.name.is_empty() { format!("{:?} adapter", info.backend) } else { info.name.clone() };
+    AdapterInfo {
+        backend: backend_name(info.backend),
+        name,
+        device_type: info.device_type,
+        driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
+        api_version: format!("{:?} through wgpu", info.backend),
+        vendor: info.vendor,
+        device: info.device,
+        usable: Ok(()),
+        features: features(native, info.backend, downlevel),
+        limits: translate(limits, native, downlevel),
+    }
+}
+
+/// Purlin's features that are nothing but one of wgpu's.
+const SAME: &[(Features, Native)] = &[
+    (Features::INDIRECT_FIRST_INSTANCE, Native::INDIRECT_FIRST_INSTANCE),
+    // Timestamps lie between passes, which WebGPU's own feature alone does not allow.
+    (Features::TIMESTAMP_QUERY, Native::TIMESTAMP_QUERY.union(Native::TIMESTAMP_QUERY_INSIDE_ENCODERS)),
+    (Features::POLYGON_MODE_LINE, Native::POLYGON_MODE_LINE),
+    (Features::DEPTH_CLIP_CONTROL, Native::DEPTH_CLIP_CONTROL),
+    (Features::VERTEX_STORAGE, Native::VERTEX_WRITABLE_STORAGE),
+    (Features::TEXTURE_COMPRESSION_BC, Native::TEXTURE_COMPRESSION_BC),
+    (Features::TEXTURE_COMPRESSION_ETC2, Native::TEXTURE_COMPRESSION_ETC2),
+    (Features::TEXTURE_COMPRESSION_ASTC, Native::TEXTURE_COMPRESSION_ASTC),
+];
+
+fn features(native: Native, backend: Backend, downlevel: DownlevelFlags) -> Features {
+    let mut features = Features::empty();
+    for (ours, theirs) in SAME {
+        features.set(*ours, native.contains(*theirs));
+    }
+    // The other APIs draw one by one, in wgpu or in the driver.
+    let multi = matches!(backend, Backend::Vulkan | Backend::Dx12);
+    features
+        .set(Features::MULTI_DRAW_INDIRECT, multi && downlevel.contains(DownlevelFlags::INDIRECT_EXECUTION));
+    features.set(
+        Features::INDIRECT_EXECUTION,
+        downlevel.contains(DownlevelFlags::INDIRECT_EXECUTION | DownlevelFlags::COMPUTE_SHADERS),
+    );
+    features.set(Features::VIEW_FORMATS, downlevel.contains(DownlevelFlags::VIEW_FORMATS));
+    // wgpu turns restarting on nowhere in OpenGL; WebGL 2 has it always on.
+    features.set(Features::PRIMITIVE_RESTART, backend != Backend::Gl || cfg!(target_arch = "wasm32"));
+    // There wgpu's copies read the first slice only.
+    features.set(Features::VOLUME_COPIES, backend != Backend::Gl);
+    // OpenGL's textures have one target, and wgpu makes cubes of what could be one.
+    features.set(Features::CUBE_AS_ARRAY, backend != Backend::Gl);
+    features.set(Features::ANISOTROPY, downlevel.contains(DownlevelFlags::ANISOTROPIC_FILTERING));
+    features.set(Features::INDEPENDENT_BLEND, downlevel.contains(DownlevelFlags::INDEPENDENT_BLEND));
+    features
+}
+
+/// The native features that stand for these.
+pub(crate) fn to_native(features: Features) -> Native {
+    let chosen = SAME.iter().filter(|(ours, _)| features.contains(*ours));
+    chosen.fold(Native::empty(), |all, (_, theirs)| all | *theirs)
+}
+
+/// The adapter's limits, cut to what the recorder's arrays hold.
+fn translate(native: &wgpu::Limits, features: Native, downlevel: DownlevelFlags) -> Limits {
+    let immediates = if features.contains(Native::IMMEDIATES) { native.max_immediate_size } else { 0 };
+    let compute = downlevel.contains(DownlevelFlags::COMPUTE_SHADERS);
+    let of_compute = |value: u32| if compute { value } else { 0 };
+    let least = Limits::default();
+    Limits {
+        max_texture_dimension_2d: native.max_texture_dimension_2d,
+        max_texture_dimension_3d: native.max_texture_dimension_3d,
+        max_texture_array_layers: native.max_texture_array_layers,
+        max_bind_groups: native.max_bind_groups.min(MAX_GROUPS as u32),
+        max_bindings_per_group: native.max_bindings_per_bind_group.min(least.max_bindings_per_group),
+        // Together no more than `MAX_DYNAMIC_OFFSETS`, for all of them may be in one group.
+        max_dynamic_uniform_buffers: native
+            .max_dynamic_uniform_buffers_per_pipeline_layout
+            .min(least.max_dynamic_uniform_buffers),
+        max_dynamic_storage_buffers: native
+            .max_dynamic_storage_buffers_per_pipeline_layout
+            .min(least.max_dynamic_storage_buffers),
+        max_sampled_textures_per_stage: native.max_sampled_textures_per_shader_stage,
+        max_samplers_per_stage: native.max_samplers_per_shader_stage,
+        max_storage_buffers_per_stage: native.max_storage_buffers_per_shader_stage,
+        max_storage_textures_per_stage: native.max_storage_textures_per_shader_stage,
+        max_uniform_buffers_per_stage: native.max_uniform_buffers_per_shader_stage,
+        max_uniform_binding_size: native.max_uniform_buffer_binding_size,
+        max_storage_binding_size: native.max_storage_buffer_binding_size & !3,
+        max_buffer_size: native.max_buffer_size & !3,
+        min_uniform_offset_alignment: native.min_uniform_buffer_offset_alignment.max(4),
+        min_storage_offset_alignment: native.min_storage_buffer_offset_alignment.max(4),
+        max_vertex_buffers: native.max_vertex_buffers.min(MAX_VERTEX_BUFFERS as u32),
+        max_vertex_attributes: native.max_vertex_attributes,
+        max_vertex_stride: native.max_vertex_buffer_array_stride,
+        max_color_attachments: native.max_color_attachments.min(MAX_COLORS as u32),
+        max_workgroup_invocations: of_compute(native.max_compute_invocations_per_workgroup),
+        max_workgroup_size_x: of_compute(native.max_compute_workgroup_size_x),
+        max_workgroup_size_y: of_compute(native.max_compute_workgroup_size_y),
+        max_workgroup_size_z: of_compute(native.max_compute_workgroup_size_z),
+        max_workgroups_per_dimension: of_compute(native.max_compute_workgroups_per_dimension),
+        max_immediate_size: immediates.min(MAX_IMMEDIATES as u32),
+        max_anisotropy: if downlevel.contains(DownlevelFlags::ANISOTROPIC_FILTERING) { 16 } else { 1 },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_go_both_ways() {
+        for (feature, native) in SAME {
+            assert_eq!(to_native(*feature), *native);
+            assert_eq!(features(*native, Backend::Gl, DownlevelFlags::empty()), *feature);
+            let all = features(*native, Backend::Vulkan, DownlevelFlags::all());
+            assert!(all.contains(*feature | Features::CORE));
+        }
+    }
+
+    #[test]
+    fn what_wgpu_lacks_is_no_limit_of_ours() {
+        let none = translate(&wgpu::Limits::defaults(), Native::empty(), DownlevelFlags::empty());
+        assert_eq!((none.max_immediate_size, none.max_workgroup_size_x, none.max_anisotropy), (0, 0, 1));
+        let all = translate(&wgpu::Limits::defaults(), Native::all(), DownlevelFlags::all());
+        assert_eq!(Limits { max_immediate_size: 0, max_anisotropy: 1, ..all }, Limits::default());
+    }
+}

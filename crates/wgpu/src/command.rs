@@ -1,0 +1,216 @@
+//! Encoders and passes.
+
+use arrayvec::ArrayVec;
+use purlin_rhi::backend::{
+    BindState, ClearValue, Dirty, Dispatch, Draw, Encoder, NativeAspect, NativeBufferTextureCopy, NativeLoad,
+    NativeRenderPass, NativeTextureCopy, StoreOp,
+};
+use purlin_rhi::plan::BarrierBatch;
+use purlin_rhi::types::Color;
+use smallvec::SmallVec;
+
+use crate::adapter::MAX_COLORS;
+use crate::device::Wgpu;
+use crate::draw;
+
+/// The pass that is open. An encoder has one place for it, so its size costs less than a box for each pass would.
+#[derive(Debug, Default)]
+#[allow(clippy::large_enum_variant)]
+enum Pass {
+    #[default]
+    None,
+    Render(wgpu::RenderPass<'static>),
+    Compute(wgpu::ComputePass<'static>),
+}
+
+/// Records one command buffer. Passes are freed of their borrow of it, and ended before anything else is recorded.
+#[derive(Debug)]
+pub struct WgpuEncoder {
+    /// First, so that it is dropped before what it records into.
+    pass: Pass,
+    pub(crate) raw: wgpu::CommandEncoder,
+    /// Readback buffers that were copied to; some may be named twice.
+    pub(crate) readbacks: SmallVec<[u32; 4]>,
+    /// Timestamps that were written: set and query.
+    pub(crate) timestamps: Vec<(u32, u32)>,
+}
+
+impl WgpuEncoder {
+    pub(crate) fn new(device: &wgpu::Device, label: &str) -> Self {
+        let native = wgpu::CommandEncoderDescriptor { label: Some(label) };
+        Self {
+            pass: Pass::None,
+            raw: device.create_command_encoder(&native),
+            readbacks: SmallVec::new(),
+            timestamps: Vec::new(),
+        }
+    }
+
+    /// Ends the recording.
+    pub(crate) fn finish(mut self, backend: &Wgpu) -> wgpu::CommandBuffer {
+        self.pass = Pass::None;
+        backend.resolve(&mut self.raw, &mut self.timestamps);
+        self.raw.finish()
+    }
+
+    fn render(&mut self) -> &mut wgpu::RenderPass<'static> {
+        match &mut self.pass {
+            Pass::Render(pass) => pass,
+            _ => unreachable!("a draw comes inside a raster pass"),
+        }
+    }
+
+    fn compute(&mut self) -> &mut wgpu::ComputePass<'static> {
+        match &mut self.pass {
+            Pass::Compute(pass) => pass,
+            _ => unreachable!("a dispatch comes inside a compute pass"),
+        }
+    }
+}
+
+fn store(op: StoreOp) -> wgpu::StoreOp {
+    match op {
+        StoreOp::Store => wgpu::StoreOp::Store,
+        StoreOp::Discard => wgpu::StoreOp::Discard,
+    }
+}
+
+fn color(value: ClearValue) -> Color {
+    let [r, g, b, a] = match value {
+        ClearValue::Float(channels) => channels.map(f64::from),
+        ClearValue::Uint(channels) => channels.map(f64::from),
+        ClearValue::Sint(channels) => channels.map(f64::from),
+    };
+    Color { r, g, b, a }
+}
+
+fn aspect<T: Copy + Default>(aspect: &NativeAspect<T>) -> Option<wgpu::Operations<T>> {
+    // Without operations an aspect is only read.
+    (!aspect.read_only).then(|| wgpu::Operations {
+        load: match aspect.load {
+            NativeLoad::Load => wgpu::LoadOp::Load,
+            NativeLoad::Clear(value) => wgpu::LoadOp::Clear(value),
+            NativeLoad::DontCare => wgpu::LoadOp::Clear(T::default()),
+        },
+        store: store(aspect.store),
+    })
+}
+
+impl Encoder for WgpuEncoder {
+    type Backend = Wgpu;
+
+    fn barriers(&mut self, _backend: &Wgpu, _batch: BarrierBatch<'_>) {}
+
+    fn push_label(&mut self, _backend: &Wgpu, label: &str) {
+        match &mut self.pass {
+            Pass::None => self.raw.push_debug_group(label),
+            Pass::Render(pass) => pass.push_debug_group(label),
+            Pass::Compute(pass) => pass.push_debug_group(label),
+        }
+    }
+
+    fn pop_label(&mut self, _backend: &Wgpu) {
+        match &mut self.pass {
+            Pass::None => self.raw.pop_debug_group(),
+            Pass::Render(pass) => pass.pop_debug_group(),
+            Pass::Compute(pass) => pass.pop_debug_group(),
+        }
+    }
+
+    fn begin_render_pass(&mut self, backend: &Wgpu, pass: &NativeRenderPass<'_>) {
+        let colors: ArrayVec<Option<wgpu::RenderPassColorAttachment<'_>>, MAX_COLORS> = pass
+            .colors
+            .iter()
+            .map(|attachment| {
+                attachment.as_ref().map(|attachment| wgpu::RenderPassColorAttachment {
+                    view: backend.views.get(attachment.view),
+                    depth_slice: None,
+                    resolve_target: None,
+                    ops: wgpu::Operations {
+                        load: match attachment.load {
+                            NativeLoad::Load => wgpu::LoadOp::Load,
+                            NativeLoad::Clear(value) => wgpu::LoadOp::Clear(color(value)),
+                            NativeLoad::DontCare => wgpu::LoadOp::Clear(Color::TRANSPARENT),
+                        },
+                        store: store(attachment.store),
+                    },
+                })
+            })
+            .collect();
+        let depth_stencil_attachment =
+            pass.depth_stencil.as_ref().map(|attachment| wgpu::RenderPassDepthStencilAttachment {
+                view: backend.views.get(attachment.view),
+                depth_ops: attachment.depth.as_ref().and_then(aspect),
+                stencil_ops: attachment.stencil.as_ref().and_then(aspect),
+            });
+        let native = wgpu::RenderPassDescriptor {
+            label: Some(pass.label),
+            color_attachments: &colors,
+            depth_stencil_attachment,
+            timestamp_writes: None,
+            occlusion_query_set: None,
+            multiview_mask: None,
+        };
+        self.pass = Pass::Render(self.raw.begin_render_pass(&native).forget_lifetime());
+    }
+
+    fn end_render_pass(&mut self, _backend: &Wgpu) {
+        self.pass = Pass::None;
+    }
+
+    #[inline]
+    fn draw(&mut self, backend: &Wgpu, dirty: Dirty, state: &BindState, draw: Draw) {
+        let pass = self.render();
+        draw::apply_draw_state(pass, backend, dirty, state);
+        draw::emit_draw(pass, backend, draw);
+    }
+
+    fn begin_compute_pass(&mut self, _backend: &Wgpu, label: &str) {
+        let native = wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes: None };
+        self.pass = Pass::Compute(self.raw.begin_compute_pass(&native).forget_lifetime());
+    }
+
+    fn end_compute_pass(&mut self, _backend: &Wgpu) {
+        self.pass = Pass::None;
+    }
+
+    #[inline]
+    fn dispatch(&mut self, backend: &Wgpu, dirty: Dirty, state: &BindState, dispatch: Dispatch) {
+        let pass = self.compute();
+        draw::apply_dispatch_state(pass, backend, dirty, state);
+        draw::emit_dispatch(pass, backend, dispatch);
+    }
+
+    fn copy_buffer(
+        &mut self,
+        backend: &Wgpu,
+        src: u32,
+        src_offset: u64,
+        dst: u32,
+        dst_offset: u64,
+        size: u64,
+    ) {
+        self.emit_copy_buffer(backend, (src, src_offset), (dst, dst_offset), size);
+    }
+
+    fn clear_buffer(&mut self, backend: &Wgpu, buffer: u32, offset: u64, size: u64) {
+        self.raw.clear_buffer(&backend.buffers.get(buffer).raw, offset, Some(size));
+    }
+
+    fn copy_buffer_to_texture(&mut self, backend: &Wgpu, copy: &NativeBufferTextureCopy) {
+        self.emit_upload(backend, copy);
+    }
+
+    fn copy_texture_to_buffer(&mut self, backend: &Wgpu, copy: &NativeBufferTextureCopy) {
+        self.emit_download(backend, copy);
+    }
+
+    fn copy_texture(&mut self, backend: &Wgpu, copy: &NativeTextureCopy) {
+        self.emit_copy_texture(backend, copy);
+    }
+
+    fn write_timestamp(&mut self, backend: &Wgpu, query_set: u32, index: u32) {
+        self.raw.write_timestamp(&backend.query_sets.get(query_set).raw, index);
+        self.timestamps.push((query_set, index));
+    }
+}

@@ -1,0 +1,300 @@
+//! The device: how it is opened or adopted, and what it holds.
+
+use std::collections::VecDeque;
+
+use purlin_rhi::caps::{AdapterInfo, Capabilities, Features, FormatUses};
+use purlin_rhi::error::{BackendError, Error};
+use purlin_rhi::request::{AdapterSelector, DeviceRequest, Validation, negotiate, select};
+use purlin_rhi::types::TextureFormat;
+
+use crate::binding::GroupLayout;
+use crate::buffer::Buffer;
+use crate::copy::Scratch;
+use crate::errors::{Errors, Loss};
+use crate::query::QuerySet;
+use crate::queue::Flight;
+use crate::table::Table;
+use crate::{adapter, formats};
+
+/// What a request to open an adapter does not say: which APIs, and for which surface.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WgpuOptions<'a> {
+    /// The APIs that may be used; every compiled one when `None`.
+    pub backends: Option<wgpu::Backends>,
+    /// The instance that the surface is of; a new one when `None`.
+    pub instance: Option<&'a wgpu::Instance>,
+    /// A surface that the adapter must be able to present to. WebGL 2 has no adapter without one.
+    pub surface: Option<&'a wgpu::Surface<'a>>,
+}
+
+/// The APIs by the names that [`AdapterInfo::backend`] has for them, best first.
+const NAMES: &[(&str, wgpu::Backends)] = &[
+    ("wgpu-metal", wgpu::Backends::METAL),
+    ("wgpu-dx12", wgpu::Backends::DX12),
+    ("wgpu-vulkan", wgpu::Backends::VULKAN),
+    ("webgpu", wgpu::Backends::BROWSER_WEBGPU),
+    (if cfg!(target_arch = "wasm32") { "webgl" } else { "wgpu-gl" }, wgpu::Backends::GL),
+];
+
+/// The names of the APIs that this build and its target have, best first.
+pub fn compiled() -> impl Iterator<Item = &'static str> {
+    let compiled = wgpu::Instance::enabled_backend_features();
+    NAMES.iter().filter(move |(_, backends)| compiled.contains(*backends)).map(|(name, _)| *name)
+}
+
+impl WgpuOptions<'_> {
+    /// One API, by the name that [`AdapterInfo::backend`] has for it: `wgpu-vulkan`, `wgpu-metal`, `wgpu-dx12`,
+    /// `wgpu-gl`, `webgpu`, `webgl`.
+    pub fn named(name: &str) -> Option<Self> {
+        let (_, backends) = NAMES.iter().find(|(one, _)| *one == name)?;
+        Some(Self { backends: Some(*backends), ..Self::default() })
+    }
+
+    fn allowed(&self) -> wgpu::Backends {
+        let compiled = wgpu::Instance::enabled_backend_features();
+        self.backends.map_or(compiled, |wanted| wanted & compiled)
+    }
+}
+
+/// A device on wgpu. See the crate's page for its contracts.
+pub struct Wgpu {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    adapter: Option<wgpu::Adapter>,
+    /// The API below wgpu.
+    native: wgpu::Backend,
+    info: AdapterInfo,
+    capabilities: Capabilities,
+    pub(crate) errors: Errors,
+
+    pub(crate) submitted: u64,
+    pub(crate) completed: u64,
+    pub(crate) in_flight: VecDeque<Flight>,
+    /// Slots of buffers with a shadow.
+    pub(crate) uploads: Vec<u32>,
+    pub(crate) scratch: Scratch,
+
+    pub(crate) buffers: Table<Buffer>,
+    pub(crate) textures: Table<wgpu::Texture>,
+    pub(crate) views: Table<wgpu::TextureView>,
+    pub(crate) samplers: Table<wgpu::Sampler>,
+    pub(crate) group_layouts: Table<GroupLayout>,
+    pub(crate) groups: Table<wgpu::BindGroup>,
+    pub(crate) pipeline_layouts: Table<wgpu::PipelineLayout>,
+    pub(crate) shader_modules: Table<wgpu::ShaderModule>,
+    pub(crate) render_pipelines: Table<wgpu::RenderPipeline>,
+    pub(crate) compute_pipelines: Table<wgpu::ComputePipeline>,
+    pub(crate) query_sets: Table<QuerySet>,
+}
+
+fn new_instance(request: &DeviceRequest<'_>, backends: wgpu::Backends) -> wgpu::Instance {
+    let mut flags = wgpu::InstanceFlags::empty();
+    if request.validation != Validation::Off {
+        flags |= wgpu::InstanceFlags::VALIDATION | wgpu::InstanceFlags::DEBUG;
+    }
+    if cfg!(windows) {
+        // Direct3D 12 needs it for the first vertex and instance of indirect draws.
+        flags |= wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL;
+    }
+    wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends,
+        flags,
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    })
+}
+
+fn nothing_compiled(options: &WgpuOptions<'_>) -> Error {
+    let wanted = options.backends.map_or("any API".into(), |backends| format!("{backends:?}"));
+    let compiled = wgpu::Instance::enabled_backend_features();
+    Error::NoAdapter { detail: format!("wgpu: {wanted} is wanted, and compiled are {compiled:?}") }
+}
+
+fn nothing_found(backends: wgpu::Backends, why: &str) -> Error {
+    let install = if cfg!(all(target_os = "linux", not(target_arch = "wasm32"))) {
+        "; on a machine without a GPU install software drivers (Debian: mesa-vulkan-drivers, libegl1, libgl1-mesa-dri)"
+    } else {
+        ""
+    };
+    Error::NoAdapter { detail: format!("wgpu found none for {backends:?}{why}{install}") }
+}
+
+/// Every adapter that the options allow.
+async fn find(request: &DeviceRequest<'_>, options: &WgpuOptions<'_>) -> Result<Vec<wgpu::Adapter>, Error> {
+    let backends = options.allowed();
+    if backends.is_empty() {
+        return Err(nothing_compiled(options));
+    }
+    let made;
+    let instance = match options.instance {
+        Some(instance) => instance,
+        None => {
+            made = new_instance(request, backends);
+            &made
+        }
+    };
+    if cfg!(target_arch = "wasm32") {
+        // A browser picks for itself, and has one adapter for a surface.
+        let wanted = wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            compatible_surface: options.surface,
+            ..Default::default()
+        };
+        return match instance.request_adapter(&wanted).await {
+            Ok(adapter) => Ok(vec![adapter]),
+            Err(error) => Err(nothing_found(backends, &format!(": {error}"))),
+        };
+    }
+    let mut adapters = instance.enumerate_adapters(backends).await;
+    if let Some(surface) = options.surface {
+        adapters.retain(|adapter| adapter.is_surface_supported(surface));
+    }
+    if adapters.is_empty() { Err(nothing_found(backends, "")) } else { Ok(adapters) }
+}
+
+fn describe(found: &wgpu::Adapter) -> AdapterInfo {
+    let info = found.get_info();
+    let downlevel = adapter::downlevel(Some(found), info.backend);
+    adapter::describe(&info, found.features(), &found.limits(), downlevel)
+}
+
+impl Wgpu {
+    /// Lists the adapters that the options allow.
+    ///
+    /// # Errors
+    /// [`Error::NoAdapter`] when no wanted API is compiled, or none finds an adapter.
+    pub async fn catalog(
+        request: &DeviceRequest<'_>,
+        options: &WgpuOptions<'_>,
+    ) -> Result<Vec<AdapterInfo>, Error> {
+        Ok(find(request, options).await?.iter().map(describe).collect())
+    }
+
+    /// Opens a device as [`purlin_rhi::Device::request`] does, on the APIs and for the surface of the options. Hand it
+    /// to [`purlin_rhi::Device::from_backend`] with the same request.
+    ///
+    /// # Errors
+    /// As [`purlin_rhi::Device::request`].
+    pub async fn open(request: &DeviceRequest<'_>, options: &WgpuOptions<'_>) -> Result<Self, Error> {
+        request.check()?;
+        let mut adapters = find(request, options).await?;
+        let catalog: Vec<_> = adapters.iter().map(describe).collect();
+        let selector = if cfg!(target_arch = "wasm32") { AdapterSelector::Index(0) } else { request.adapter };
+        let index = select(&catalog, selector)?;
+        let found = adapters.swap_remove(index);
+        let info = &catalog[index];
+        let available = found.features();
+        let native = found.get_info().backend;
+        let uses = |format| formats::uses(Some(&found), native, available, format);
+        let negotiated = negotiate(request, info, uses)?;
+        if !negotiated.missing_preferred.is_empty() {
+            let missing = negotiated.missing_preferred.names();
+            tracing::info!(adapter = info.name, missing, "preferred features are not there");
+        }
+        let native = wgpu::DeviceDescriptor {
+            label: Some(request.label),
+            required_features: adapter::to_native(negotiated.features) | (formats::WIDENING & available),
+            required_limits: found.limits(),
+            ..Default::default()
+        };
+        let (device, queue) = found.request_device(&native).await.map_err(|error| {
+            let what = format!("device request \"{}\" on \"{}\"", request.label, info.name);
+            BackendError::Failed { call: "request_device", detail: error.to_string() }.at(what)
+        })?;
+        let errors = Errors::of_own(&device);
+        Ok(Self::new(device, queue, Some(found), negotiated.features, errors))
+    }
+
+    /// Takes part in a device that somebody else made, and never destroys it: other programs of the same process may go
+    /// on using it. Every feature that it was made with is enabled.
+    ///
+    /// Without its adapter, formats have the uses that WebGPU promises for the device's features, and nothing more.
+    /// The device's callbacks stay its owner's; see [`Self::loss`].
+    pub fn adopt(device: wgpu::Device, queue: wgpu::Queue, adapter: Option<wgpu::Adapter>) -> Self {
+        let errors = Errors::of_adopted();
+        Self::new(device, queue, adapter, Features::all(), errors)
+    }
+
+    fn new(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        found: Option<wgpu::Adapter>,
+        wanted: Features,
+        errors: Errors,
+    ) -> Self {
+        let native = device.adapter_info();
+        let downlevel = adapter::downlevel(found.as_ref(), native.backend);
+        let info = adapter::describe(&native, device.features(), &device.limits(), downlevel);
+        let features = info.features & wanted;
+        let timestamps = features.contains(Features::TIMESTAMP_QUERY);
+        let capabilities = Capabilities {
+            features,
+            limits: info.limits.clone(),
+            timestamp_period: if timestamps { queue.get_timestamp_period() } else { 0.0 },
+            copy_row_alignment: wgpu::COPY_BYTES_PER_ROW_ALIGNMENT,
+            // Depth and stencil copies begin at multiples of four.
+            copy_offset_alignment: 4,
+        };
+        Self {
+            device,
+            queue,
+            adapter: found,
+            native: native.backend,
+            info,
+            capabilities,
+            errors,
+            submitted: 0,
+            completed: 0,
+            in_flight: VecDeque::new(),
+            uploads: Vec::new(),
+            scratch: Scratch::default(),
+            buffers: Table::default(),
+            textures: Table::default(),
+            views: Table::default(),
+            samplers: Table::default(),
+            group_layouts: Table::default(),
+            groups: Table::default(),
+            pipeline_layouts: Table::default(),
+            shader_modules: Table::default(),
+            render_pipelines: Table::default(),
+            compute_pipelines: Table::default(),
+            query_sets: Table::default(),
+        }
+    }
+
+    /// What tells this device that it is lost; for the callback of an adopted device's owner.
+    pub fn loss(&self) -> Loss {
+        self.errors.loss.clone()
+    }
+
+    /// wgpu's device, for work beside Purlin's.
+    pub fn device(&self) -> &wgpu::Device {
+        &self.device
+    }
+
+    /// wgpu's queue.
+    pub fn queue(&self) -> &wgpu::Queue {
+        &self.queue
+    }
+
+    pub(crate) fn info(&self) -> &AdapterInfo {
+        &self.info
+    }
+
+    pub(crate) fn enabled(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    pub(crate) fn uses_of(&self, format: TextureFormat) -> FormatUses {
+        formats::uses(self.adapter.as_ref(), self.native, self.device.features(), format)
+    }
+}
+
+impl std::fmt::Debug for Wgpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Wgpu")
+            .field("adapter", &self.info.name)
+            .field("backend", &self.info.backend)
+            .field("features", &self.capabilities.features)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,134 @@
+//! The hot path: applying what is dirty, then one draw or dispatch.
+
+use purlin_rhi::backend::{BindState, Dirty, Dispatch, Draw};
+use purlin_rhi::types::Color;
+
+use crate::device::Wgpu;
+
+/// Bytes of one draw's arguments.
+const INDIRECT: u32 = 16;
+const INDEXED_INDIRECT: u32 = 20;
+
+/// Groups and immediates, which raster and compute passes set alike.
+macro_rules! apply_common {
+    ($pass:expr, $backend:expr, $dirty:expr, $state:expr) => {
+        let mut groups = ($dirty & Dirty::GROUPS).bits() / Dirty::GROUP0.bits();
+        while groups != 0 {
+            let index = groups.trailing_zeros();
+            groups &= groups - 1;
+            let group = &$state.groups[index as usize];
+            let offsets = &group.offsets[..group.offset_count as usize];
+            $pass.set_bind_group(index, $backend.groups.get(group.slot), offsets);
+        }
+        if $dirty.contains(Dirty::IMMEDIATES) {
+            let (first, end) = $state.dirty_immediates;
+            let (first, end) = (first & !3, end.next_multiple_of(4));
+            if first < end {
+                $pass.set_immediates(first, &$state.immediates[first as usize..end as usize]);
+            }
+        }
+    };
+}
+
+#[inline]
+pub(crate) fn apply_draw_state(
+    pass: &mut wgpu::RenderPass<'static>,
+    backend: &Wgpu,
+    dirty: Dirty,
+    state: &BindState,
+) {
+    if dirty.is_empty() {
+        return;
+    }
+    if dirty.contains(Dirty::PIPELINE) {
+        pass.set_pipeline(backend.render_pipelines.get(state.pipeline));
+    }
+    apply_common!(pass, backend, dirty, state);
+    if dirty.contains(Dirty::VERTEX_BUFFERS) {
+        let mut bits = state.dirty_vertex_buffers;
+        while bits != 0 {
+            let index = bits.trailing_zeros();
+            bits &= bits - 1;
+            let bound = &state.vertex_buffers[index as usize];
+            let buffer = &backend.buffers.get(bound.slot).raw;
+            pass.set_vertex_buffer(index, buffer.slice(bound.offset..bound.offset + bound.size));
+        }
+    }
+    if dirty.contains(Dirty::INDEX_BUFFER) {
+        let bound = &state.index_buffer;
+        let buffer = &backend.buffers.get(bound.slot).raw;
+        pass.set_index_buffer(buffer.slice(bound.offset..bound.offset + bound.size), state.index_format);
+    }
+    if dirty.contains(Dirty::VIEWPORT) {
+        let [x, y, width, height, near, far] = state.viewport;
+        pass.set_viewport(x, y, width, height, near, far);
+    }
+    if dirty.contains(Dirty::SCISSOR) {
+        let [x, y, width, height] = state.scissor;
+        pass.set_scissor_rect(x, y, width, height);
+    }
+    if dirty.contains(Dirty::BLEND_CONSTANT) {
+        let [r, g, b, a] = state.blend_constant.map(f64::from);
+        pass.set_blend_constant(Color { r, g, b, a });
+    }
+    if dirty.contains(Dirty::STENCIL_REFERENCE) {
+        pass.set_stencil_reference(state.stencil_reference);
+    }
+}
+
+#[inline]
+pub(crate) fn emit_draw(pass: &mut wgpu::RenderPass<'static>, backend: &Wgpu, draw: Draw) {
+    match draw {
+        Draw::Direct { vertices, instances, first_vertex, first_instance } => {
+            pass.draw(first_vertex..first_vertex + vertices, first_instance..first_instance + instances);
+        }
+        Draw::Indexed { indices, instances, first_index, base_vertex, first_instance } => pass.draw_indexed(
+            first_index..first_index + indices,
+            base_vertex,
+            first_instance..first_instance + instances,
+        ),
+        Draw::Indirect { buffer, offset, count, stride } => {
+            let arguments = &backend.buffers.get(buffer).raw;
+            if count > 1 && stride == INDIRECT {
+                pass.multi_draw_indirect(arguments, offset, count);
+            } else {
+                for index in 0..u64::from(count) {
+                    pass.draw_indirect(arguments, offset + index * u64::from(stride));
+                }
+            }
+        }
+        Draw::IndexedIndirect { buffer, offset, count, stride } => {
+            let arguments = &backend.buffers.get(buffer).raw;
+            if count > 1 && stride == INDEXED_INDIRECT {
+                pass.multi_draw_indexed_indirect(arguments, offset, count);
+            } else {
+                for index in 0..u64::from(count) {
+                    pass.draw_indexed_indirect(arguments, offset + index * u64::from(stride));
+                }
+            }
+        }
+    }
+}
+
+#[inline]
+pub(crate) fn apply_dispatch_state(
+    pass: &mut wgpu::ComputePass<'static>,
+    backend: &Wgpu,
+    dirty: Dirty,
+    state: &BindState,
+) {
+    if dirty.contains(Dirty::PIPELINE) {
+        pass.set_pipeline(backend.compute_pipelines.get(state.pipeline));
+    }
+    apply_common!(pass, backend, dirty, state);
+}
+
+#[inline]
+pub(crate) fn emit_dispatch(pass: &mut wgpu::ComputePass<'static>, backend: &Wgpu, dispatch: Dispatch) {
+    match dispatch {
+        Dispatch::Direct([x, y, z]) => pass.dispatch_workgroups(x, y, z),
+        Dispatch::Indirect { buffer, offset } => {
+            pass.dispatch_workgroups_indirect(&backend.buffers.get(buffer).raw, offset);
+        }
+    }
+}

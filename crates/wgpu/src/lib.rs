@@ -1,0 +1,52 @@
+//! Purlin's backend on `wgpu`: Vulkan, Metal, Direct3D 12 and OpenGL natively, WebGPU and WebGL 2 in the browser.
+//!
+//! It implements [`purlin_rhi::backend::Backend`] and nothing else: what to do and in what order was decided above.
+//! The contracts of this crate, one a line:
+//!
+//! - **One type** for every API below wgpu. [`WgpuOptions`] says which may be used; the adapter's `backend` says which
+//!   it is: `wgpu-vulkan`, `wgpu-metal`, `wgpu-dx12`, `wgpu-gl`, `webgpu`.
+//! - **Barriers** are empty: wgpu follows every resource itself.
+//! - **Capabilities** are what wgpu says of the adapter. What WebGPU forbids and Vulkan does not is a missing feature or
+//!   limit, or is done by other means with the same result; both are listed below.
+//! - **Uploads** are written to memory of the CPU and reach the GPU in one piece with the next submission.
+//! - **Readbacks** are mapped after the submission that writes them, and count for its completion: an ordinal is
+//!   complete when its work is done *and* what it read back lies mapped.
+//! - **Waiting** polls natively. In the browser nothing can wait: [`Backend::wait`](purlin_rhi::backend::Backend::wait)
+//!   answers what is complete already, and completion moves on between tasks of the event loop.
+//! - **Errors** of a device that this crate made come through its uncaptured-error handler, those of an adopted one
+//!   through error scopes. Natively they belong to the call that made them; a browser tells them later, and then
+//!   the next call that can fail reports the first one.
+//! - **Loss** is noted by wgpu's callback. An adopted device has one callback, which is its owner's: see [`Loss`].
+//!
+//! What is done by other means
+//! - Copies within one buffer go through a scratch buffer, copies whose length is no multiple of four through a texture
+//!   of bytes: WebGPU has neither.
+//! - Copies between layers and slices go slice by slice: wgpu mixes the two up.
+//! - Attachments whose contents are not needed are cleared, which is what wgpu's safe interface has.
+//!
+//! What it refuses
+//! - Counting the native API's validation messages: wgpu sends them to the `log` crate.
+#![forbid(unsafe_code)]
+
+mod adapter;
+mod backend;
+mod binding;
+mod buffer;
+mod command;
+mod copy;
+mod device;
+mod draw;
+mod errors;
+mod formats;
+mod pipeline;
+mod query;
+mod queue;
+mod table;
+mod texture;
+
+pub use command::WgpuEncoder;
+pub use device::{Wgpu, WgpuOptions, compiled};
+pub use errors::Loss;
+
+/// The wgpu that this crate speaks, for adopting devices and making surfaces.
+pub use wgpu;
