@@ -18,6 +18,7 @@ mod formats;
 mod frames;
 mod indirect;
 mod kit;
+mod known;
 mod layouts;
 mod list;
 mod samplers;
@@ -25,6 +26,7 @@ mod sections;
 mod strips;
 mod textures;
 mod timings;
+mod verdict;
 mod vertex_formats;
 
 use std::path::Path;
@@ -33,6 +35,7 @@ use purlin_rhi::backend::Backend;
 use purlin_rhi::{Device, ResourceKind};
 
 pub use list::Fixtures;
+pub use verdict::Verdict;
 
 /// Generated from `shaders/` by the build script.
 #[allow(missing_docs)]
@@ -65,6 +68,16 @@ pub enum Failure {
         /// What the device did.
         found: String,
     },
+}
+
+impl Failure {
+    /// The capability that was missing, when that is why. A backend above WebGPU's level has no such excuse.
+    pub fn missing_capability(&self) -> Option<&str> {
+        match self {
+            Failure::Device(purlin_rhi::Error::Unsupported { capability, .. }) => Some(capability),
+            _ => None,
+        }
+    }
 }
 
 /// What a fixture answers.

@@ -1,6 +1,8 @@
 //! The validation layer in use reports a barrier that is missing. Without this its silence proves nothing.
 
 mod common;
+#[path = "common/vulkan.rs"]
+mod open;
 
 use purlin_conformance::canary;
 
@@ -10,7 +12,7 @@ fn a_missing_barrier_is_reported() {
         println!("not run: PURLIN_VALIDATE is not set");
         return;
     }
-    let Some(mut device) = common::open("canary", true) else { return };
+    let Some(mut device) = open::open("canary", true) else { return };
 
     canary::write_then_read(&mut device, true).unwrap();
     let texts = device.backend().take_validation_messages();

@@ -53,8 +53,8 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "conformance",
-        usage: "conformance [FILTER...]",
-        summary: "run the conformance fixtures on this machine's adapters",
+        usage: "conformance [--json FILE] [--markdown FILE] [--with FILE]... [--backend NAME]... [FILTER...]",
+        summary: "run the conformance fixtures on this machine's adapters; with options, as a matrix",
         run: tasks::conformance,
     },
     Task {

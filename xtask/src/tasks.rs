@@ -140,8 +140,13 @@ pub fn bench(args: &[String]) -> Outcome {
     process::run(command.args(BIN).arg("--").args(args).envs(env))
 }
 
-/// `cargo xtask conformance`
+/// `cargo xtask conformance`: the fixtures as tests, or with any option as the program that writes the matrix.
 pub fn conformance(args: &[String]) -> Outcome {
+    if args.iter().any(|arg| arg.starts_with("--")) {
+        let mut command = process::cargo(&["run", "--quiet"]);
+        command.args(["--package", "purlin-conformance", "--features", "matrix", "--bin", "matrix", "--"]);
+        return process::run(command.args(args).envs(setup::test_env()?));
+    }
     let selection = Selection::parse(args)?;
     if !selection.packages.is_empty() {
         return Err(Failure::new("conformance takes filters only"));
