@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Parser;
+use purlin::choose::Choice;
 
 use crate::error::one_line;
 
@@ -28,6 +29,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub frames: u32,
+    /// Use this backend: vulkan, wgpu-vulkan, wgpu-gl or another that is compiled; auto takes the first that works
+    /// [default: what PURLIN_BACKEND names, else auto]
+    #[arg(long, value_name = "NAME", value_parser = backend)]
+    pub backend: Option<Choice>,
     /// Use the first adapter whose name contains this text, in any case
     #[arg(long, value_name = "SUBSTRING")]
     pub adapter: Option<String>,
@@ -43,6 +48,10 @@ pub struct Args {
     /// Compare the picture with this PNG file and fail when they differ visibly (below 40 dB)
     #[arg(long, value_name = "FILE.png")]
     pub compare: Option<PathBuf>,
+}
+
+fn backend(name: &str) -> Result<Choice, String> {
+    Choice::named(name).map_err(|error| error.to_string())
 }
 
 /// Why the program ends before it starts: what to print, and where.
@@ -141,6 +150,8 @@ mod tests {
             "64X32",
             "--frames",
             "2",
+            "--backend",
+            "vulkan",
             "--adapter",
             "llvm",
             "--validate",
@@ -153,6 +164,7 @@ mod tests {
         assert_eq!(args.model, Some("a.glb".into()));
         assert_eq!(args.size, Size { width: 64, height: 32 });
         assert_eq!((args.frames, args.validate), (2, true));
+        assert_eq!(args.backend, Some(Choice::Only("vulkan")));
         assert_eq!(args.report, PathBuf::from("r.html"));
     }
 
@@ -166,6 +178,7 @@ mod tests {
             &["--size", "99999999999999x4"],
             &["--frames", "0"],
             &["--frames", "many"],
+            &["--backend", "glide"],
             &["--what"],
             &["a.glb", "b.glb"],
             &["--out"],

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use purlin::rhi::{AdapterSelector, TimestampQuery};
-use purlin::{Device, DeviceRequest, Validation};
+use purlin::choose::{self, Choice, Program, Ran};
+use purlin::rhi::backend::Backend;
+use purlin::rhi::{AdapterSelector, Device, TimestampQuery};
+use purlin::{DeviceRequest, Validation};
 
 use crate::args::Args;
 use crate::error::{DemoError, one_line};
@@ -29,16 +31,12 @@ pub fn run(args: &Args) -> Result<String, DemoError> {
     let reference = args.compare.as_deref().map(|path| reference(path, args)).transpose()?;
 
     let scene = during("loading", || load(args))?;
-    let mut device = during("opening the GPU", || open(args))?;
-    let messages = device.backend().messages();
-    let rendered = render(args, &mut device, &scene)?;
-    // Teardown is validated too.
-    drop(device);
-    if args.validate && messages.count() > 0 {
-        let first = messages.take().into_iter().next().unwrap_or_default();
+    let ran = open_and_run(args, Demo { args, scene: &scene })?;
+    let rendered = ran.output?;
+    if let Some(first) = ran.validation.first() {
         return Err(DemoError::Validation(format!(
             "{} messages, the first: {}",
-            messages.count(),
+            ran.validation.len(),
             one_line(first)
         )));
     }
@@ -74,7 +72,21 @@ fn load(args: &Args) -> Result<Scene, DemoError> {
     }
 }
 
-fn open(args: &Args) -> Result<Device, DemoError> {
+fn open_and_run(args: &Args, demo: Demo<'_>) -> Result<Ran<Result<Rendered, DemoError>>, DemoError> {
+    let mut choice = match args.backend {
+        Some(choice) => choice,
+        None => Choice::from_env()?,
+    };
+    if args.validate {
+        // Backends on wgpu do not tell what the layer says, and silence that proves nothing is worse than none.
+        choice = match choice {
+            Choice::Auto | Choice::Only("vulkan") => Choice::named("vulkan")?,
+            Choice::Only(name) => {
+                let what = format!("--validate needs the backend vulkan, not {name}");
+                return Err(DemoError::Validation(what));
+            }
+        };
+    }
     let request = DeviceRequest {
         label: "demo",
         adapter: args.adapter.as_deref().map_or(AdapterSelector::Auto, AdapterSelector::Name),
@@ -83,7 +95,21 @@ fn open(args: &Args) -> Result<Device, DemoError> {
         validation: if args.validate { Validation::Synchronization } else { Validation::Off },
         ..Default::default()
     };
-    Ok(pollster::block_on(Device::request(&request))?)
+    Ok(pollster::block_on(choose::run(&choice, &request, demo))?)
+}
+
+/// The part of the program that has a device.
+struct Demo<'a> {
+    args: &'a Args,
+    scene: &'a Scene,
+}
+
+impl Program for Demo<'_> {
+    type Output = Result<Rendered, DemoError>;
+
+    fn run<B: Backend>(self, mut device: Device<B>) -> Self::Output {
+        render(self.args, &mut device, self.scene)
+    }
 }
 
 struct Rendered {
@@ -92,7 +118,7 @@ struct Rendered {
     summary: Summary,
 }
 
-fn render(args: &Args, device: &mut Device, scene: &Scene) -> Result<Rendered, DemoError> {
+fn render<B: Backend>(args: &Args, device: &mut Device<B>, scene: &Scene) -> Result<Rendered, DemoError> {
     let progress = Progress::bytes("uploading", renderer::upload_bytes(scene));
     let mut renderer = Renderer::new(device, scene, args.size, &mut |bytes| progress.advance(bytes))?;
     drop(progress);

@@ -6,12 +6,18 @@
 //! - [`rhi`]: the device, resources, passes, services, and the [null backend](rhi::null) for tests.
 //! - [`graph`]: the render graph.
 //! - `vulkan`: the Vulkan backend.
+//! - `wgpu`: the backend on wgpu, with the `wgpu` feature.
+//! - [`choose`]: for programs that pick among the compiled backends when they start.
 #![forbid(unsafe_code)]
+
+pub mod choose;
 
 pub use purlin_graph as graph;
 pub use purlin_rhi as rhi;
 #[cfg(feature = "vulkan")]
 pub use purlin_vulkan as vulkan;
+#[cfg(feature = "wgpu")]
+pub use purlin_wgpu as wgpu;
 
 pub use purlin_graph::{GraphError, TransientBuffer, TransientTexture, bind};
 pub use purlin_rhi::{
