@@ -6,7 +6,6 @@ fn main() {
     purlin_shader::build(
         purlin_shader::Package::new("shaders")
             .crate_path("::purlin::rhi")
-            .targets(&[purlin_shader::Target::SpirV])
             .sources(shaders.map(|name| format!("shaders/{name}.wgsl"))),
     );
 }
