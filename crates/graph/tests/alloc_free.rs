@@ -1,55 +1,16 @@
 //! Warm frames allocate nothing: not to declare, compile, record or submit.
 //!
-//! A global allocator counts. It is the reason for the `unsafe` in this file, and there is no other.
+//! A global allocator counts, so the one test of this file is alone in it.
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "../../rhi/tests/counting_alloc/mod.rs"]
+mod counting_alloc;
 
 use common::{COLOR, DEPTH, Fixture};
 use purlin_graph::{Graph, GraphArena, TransientBuffer, TransientTexture, bind};
 use purlin_rhi::null::{Null, NullConfig};
 use purlin_rhi::types::ShaderStages;
 use purlin_rhi::{ClearValue, LoadOp};
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    // During thread teardown the counter may be gone; nothing is measured then.
-    let _ = COUNT.try_with(|count| count.set(count.get() + 1));
-}
-
-// SAFETY: every call is handed to the system allocator as it came; counting touches no memory of it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`; the pointer came from `System`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the caller keeps the contract of `realloc`; the pointer came from `System`.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations() -> u64 {
-    COUNT.with(Cell::get)
-}
 
 const BLACK: LoadOp<ClearValue> = LoadOp::Clear(ClearValue::Float([0.0; 4]));
 
@@ -126,6 +87,7 @@ fn frame(fixture: &mut Fixture, arena: &mut GraphArena<Null>, screen: purlin_rhi
 
 #[test]
 fn warm_frames_allocate_nothing() {
+    counting_alloc::count_this_thread();
     let mut fixture = Fixture::new(NullConfig::default());
     let screen = fixture.texture("screen", 64, 64);
     let mut arena = GraphArena::new();
@@ -133,8 +95,8 @@ fn warm_frames_allocate_nothing() {
         frame(&mut fixture, &mut arena, *screen);
     }
     for warm in 10..100 {
-        let before = allocations();
+        let before = counting_alloc::allocations();
         let created = frame(&mut fixture, &mut arena, *screen);
-        assert_eq!((allocations() - before, created), (0, 0), "frame {warm}");
+        assert_eq!((counting_alloc::allocations() - before, created), (0, 0), "frame {warm}");
     }
 }

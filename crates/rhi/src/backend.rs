@@ -6,7 +6,7 @@
 //! - **Validated.** Every argument has been checked against the enabled limits and features. A backend may
 //!   `debug_assert`, but reports errors only for what the native API refuses.
 //! - **Slots.** Resources are named by slot. A slot is created once, destroyed once, and then may be created again.
-//!   Backends keep tables indexed by slot: no maps and no hashing. Slots stay below `handle::MAX_SLOTS` and are dense.
+//!   Backends keep [tables indexed by slot](SlotTable): no maps and no hashing. Slots stay below `handle::MAX_SLOTS` and are dense.
 //! - **Lifetime.** `destroy_*` is called only when no submission uses the resource any more. It destroys at once.
 //! - **Failed creation leaves nothing.** After an error the slot is empty, as before the call.
 //! - **Synchronization** comes only from [`Encoder::barriers`], exactly where it is called. Backends emit nothing
@@ -39,6 +39,7 @@ use crate::handle::{DeviceTag, Handle};
 use crate::plan::{BarrierBatch, TextureRange};
 use crate::request::DeviceRequest;
 use crate::shader::ShaderSource;
+pub use crate::slots::SlotTable;
 use crate::types::{
     BindGroupLayoutEntry, Extent3d, IndexFormat, Origin3d, TextureAspect, TextureFormat, TextureViewDimension,
 };

@@ -61,6 +61,7 @@ mod registry;
 pub mod request;
 pub mod services;
 pub mod shader;
+mod slots;
 mod table;
 pub mod types;
 mod written;

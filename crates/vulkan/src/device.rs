@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::time::Duration;
 
 use ash::vk;
-use purlin_rhi::backend::NativeResult;
+use purlin_rhi::backend::{NativeResult, SlotTable};
 use purlin_rhi::caps::{AdapterInfo, Capabilities, Features, FormatUses};
 use purlin_rhi::error::Error;
 use purlin_rhi::request::{DeviceRequest, negotiate, select};
@@ -18,8 +18,8 @@ use crate::label::Labels;
 use crate::memory::{Memory, failed};
 use crate::messages::ValidationMessages;
 use crate::queue::Progress;
+use crate::raws::Raws;
 use crate::resource::{Buffer, ImageKind, Texture, View};
-use crate::table::{Raws, Table};
 
 /// How long dropping a device waits for the GPU before it gives the device up and leaks it.
 pub const TEARDOWN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -38,20 +38,20 @@ pub struct Vulkan {
     /// Those of sections, whose command buffers are secondary.
     pub(crate) section_pools: CommandPools,
 
-    pub(crate) buffers: Table<Buffer>,
-    pub(crate) textures: Table<Texture>,
+    pub(crate) buffers: SlotTable<Buffer>,
+    pub(crate) textures: SlotTable<Texture>,
     pub(crate) image_kinds: Vec<(ImageKind, vk::ImageFormatProperties)>,
-    pub(crate) views: Table<View>,
-    pub(crate) samplers: Table<vk::Sampler>,
-    pub(crate) group_layouts: Table<GroupLayout>,
-    pub(crate) groups: Table<Group>,
-    pub(crate) pipeline_layouts: Table<PipelineLayout>,
+    pub(crate) views: SlotTable<View>,
+    pub(crate) samplers: SlotTable<vk::Sampler>,
+    pub(crate) group_layouts: SlotTable<GroupLayout>,
+    pub(crate) groups: SlotTable<Group>,
+    pub(crate) pipeline_layouts: SlotTable<PipelineLayout>,
     pub(crate) raw_buffers: Raws<vk::Buffer>,
     pub(crate) sets: Raws<vk::DescriptorSet>,
-    pub(crate) shader_modules: Table<vk::ShaderModule>,
-    pub(crate) render_pipelines: Table<vk::Pipeline>,
-    pub(crate) compute_pipelines: Table<vk::Pipeline>,
-    pub(crate) query_sets: Table<vk::QueryPool>,
+    pub(crate) shader_modules: SlotTable<vk::ShaderModule>,
+    pub(crate) render_pipelines: SlotTable<vk::Pipeline>,
+    pub(crate) compute_pipelines: SlotTable<vk::Pipeline>,
+    pub(crate) query_sets: SlotTable<vk::QueryPool>,
 
     pub(crate) instance: ManuallyDrop<Instance>,
 }
@@ -124,20 +124,20 @@ impl Vulkan {
             progress: Progress::default(),
             pools: CommandPools::new(vk::CommandBufferLevel::PRIMARY),
             section_pools: CommandPools::new(vk::CommandBufferLevel::SECONDARY),
-            buffers: Table::default(),
-            textures: Table::default(),
+            buffers: SlotTable::default(),
+            textures: SlotTable::default(),
             image_kinds: Vec::new(),
-            views: Table::default(),
-            samplers: Table::default(),
-            group_layouts: Table::default(),
-            groups: Table::default(),
-            pipeline_layouts: Table::default(),
+            views: SlotTable::default(),
+            samplers: SlotTable::default(),
+            group_layouts: SlotTable::default(),
+            groups: SlotTable::default(),
+            pipeline_layouts: SlotTable::default(),
             raw_buffers: Raws::default(),
             sets: Raws::default(),
-            shader_modules: Table::default(),
-            render_pipelines: Table::default(),
-            compute_pipelines: Table::default(),
-            query_sets: Table::default(),
+            shader_modules: SlotTable::default(),
+            render_pipelines: SlotTable::default(),
+            compute_pipelines: SlotTable::default(),
+            query_sets: SlotTable::default(),
             instance: ManuallyDrop::new(instance),
         };
         device.finish().map_err(|error| error.at(what))?;

@@ -48,9 +48,9 @@ mod messages;
 mod pipeline;
 mod query;
 mod queue;
+mod raws;
 mod resource;
 mod section;
-mod table;
 
 pub use command::VulkanEncoder;
 pub use device::{TEARDOWN_TIMEOUT, Vulkan};

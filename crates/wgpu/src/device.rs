@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use purlin_rhi::backend::SlotTable;
 use purlin_rhi::caps::{AdapterInfo, Capabilities, Features, FormatUses};
 use purlin_rhi::error::{BackendError, Error};
 use purlin_rhi::request::{AdapterSelector, DeviceRequest, Validation, negotiate, select};
@@ -13,7 +14,6 @@ use crate::copy::Scratch;
 use crate::errors::{Errors, Loss};
 use crate::query::QuerySet;
 use crate::queue::Flight;
-use crate::table::Table;
 use crate::{adapter, formats};
 
 /// What a request to open an adapter does not say: which APIs, and for which surface.
@@ -74,17 +74,17 @@ pub struct Wgpu {
     pub(crate) uploads: Vec<u32>,
     pub(crate) scratch: Scratch,
 
-    pub(crate) buffers: Table<Buffer>,
-    pub(crate) textures: Table<wgpu::Texture>,
-    pub(crate) views: Table<wgpu::TextureView>,
-    pub(crate) samplers: Table<wgpu::Sampler>,
-    pub(crate) group_layouts: Table<GroupLayout>,
-    pub(crate) groups: Table<wgpu::BindGroup>,
-    pub(crate) pipeline_layouts: Table<wgpu::PipelineLayout>,
-    pub(crate) shader_modules: Table<wgpu::ShaderModule>,
-    pub(crate) render_pipelines: Table<wgpu::RenderPipeline>,
-    pub(crate) compute_pipelines: Table<wgpu::ComputePipeline>,
-    pub(crate) query_sets: Table<QuerySet>,
+    pub(crate) buffers: SlotTable<Buffer>,
+    pub(crate) textures: SlotTable<wgpu::Texture>,
+    pub(crate) views: SlotTable<wgpu::TextureView>,
+    pub(crate) samplers: SlotTable<wgpu::Sampler>,
+    pub(crate) group_layouts: SlotTable<GroupLayout>,
+    pub(crate) groups: SlotTable<wgpu::BindGroup>,
+    pub(crate) pipeline_layouts: SlotTable<wgpu::PipelineLayout>,
+    pub(crate) shader_modules: SlotTable<wgpu::ShaderModule>,
+    pub(crate) render_pipelines: SlotTable<wgpu::RenderPipeline>,
+    pub(crate) compute_pipelines: SlotTable<wgpu::ComputePipeline>,
+    pub(crate) query_sets: SlotTable<QuerySet>,
 }
 
 fn new_instance(request: &DeviceRequest<'_>, backends: wgpu::Backends) -> wgpu::Instance {
@@ -247,17 +247,17 @@ impl Wgpu {
             in_flight: VecDeque::new(),
             uploads: Vec::new(),
             scratch: Scratch::default(),
-            buffers: Table::default(),
-            textures: Table::default(),
-            views: Table::default(),
-            samplers: Table::default(),
-            group_layouts: Table::default(),
-            groups: Table::default(),
-            pipeline_layouts: Table::default(),
-            shader_modules: Table::default(),
-            render_pipelines: Table::default(),
-            compute_pipelines: Table::default(),
-            query_sets: Table::default(),
+            buffers: SlotTable::default(),
+            textures: SlotTable::default(),
+            views: SlotTable::default(),
+            samplers: SlotTable::default(),
+            group_layouts: SlotTable::default(),
+            groups: SlotTable::default(),
+            pipeline_layouts: SlotTable::default(),
+            shader_modules: SlotTable::default(),
+            render_pipelines: SlotTable::default(),
+            compute_pipelines: SlotTable::default(),
+            query_sets: SlotTable::default(),
         }
     }
 

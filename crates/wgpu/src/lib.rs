@@ -41,7 +41,6 @@ mod formats;
 mod pipeline;
 mod query;
 mod queue;
-mod table;
 mod texture;
 
 pub use command::WgpuEncoder;

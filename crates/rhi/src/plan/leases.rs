@@ -49,8 +49,8 @@ struct Lease {
     /// Which of the slot's groups; zero for none.
     generation: u32,
     /// How often the group was used since the lease began, and how often by the last commit.
-    uses: u32,
-    committed_uses: u32,
+    uses: u64,
+    committed_uses: u64,
     /// The barrier before each use, if any.
     barrier: Option<MemoryBarrier>,
     /// The last submission that used the group, and the last by the last commit; zero for none.
@@ -128,7 +128,7 @@ impl Leases {
         let lease = &self.leases[slot as usize];
         let (stamp, uses) = lease.committed(next);
         let held = self.held[slot as usize].iter().find(|held| held.resource == resource);
-        (stamp, held.map_or(0, |held| u64::from(held.changes) * u64::from(uses)))
+        (stamp, held.map_or(0, |held| u64::from(held.changes) * uses))
     }
 
     /// Keeps what was done, as done by submission `ordinal`, where `next` was expected.
@@ -148,7 +148,7 @@ impl Leases {
 }
 
 impl Lease {
-    fn committed(&self, next: u64) -> (u64, u32) {
+    fn committed(&self, next: u64) -> (u64, u64) {
         if self.stamp == next { (self.committed_stamp, self.committed_uses) } else { (self.stamp, self.uses) }
     }
 }
@@ -219,13 +219,13 @@ impl Ledger {
         let recent = lease.uses - uses;
         self.release(slot, |ledger, held| {
             let Some(record) = ledger.record_mut(held.resource) else { return };
-            record.revision += u64::from(held.changes) * u64::from(uses);
+            record.revision += u64::from(held.changes) * uses;
             if record.stamp != next {
                 record.stamp = record.stamp.max(stamp);
             }
             if recent > 0 {
                 ledger.touch_between_calls(held.resource);
-                ledger.at(held.resource).revision += u64::from(held.changes) * u64::from(recent);
+                ledger.at(held.resource).revision += u64::from(held.changes) * recent;
             }
         });
     }

@@ -1,16 +1,16 @@
-//! Tables indexed by slot, parallel to the device's registry.
+//! What a backend keeps: tables indexed by slot, parallel to the device's registry.
 
 /// What lives at each slot of one kind.
 #[derive(Debug)]
-pub(crate) struct Table<T>(Vec<Option<T>>);
+pub struct SlotTable<T>(Vec<Option<T>>);
 
-impl<T> Default for Table<T> {
+impl<T> Default for SlotTable<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T> Table<T> {
+impl<T> SlotTable<T> {
     /// Puts a value into an empty slot.
     pub fn insert(&mut self, slot: u32, value: T) {
         let index = slot as usize;
@@ -21,7 +21,10 @@ impl<T> Table<T> {
         self.0[index] = Some(value);
     }
 
-    /// The value at a live slot. A dead slot is a defect of the caller: slots were checked above the boundary.
+    /// The value at a live slot.
+    ///
+    /// # Panics
+    /// If the slot is dead, which is a defect of the caller: slots were checked above the boundary.
     #[inline]
     pub fn get(&self, slot: u32) -> &T {
         match self.0.get(slot as usize) {
@@ -46,30 +49,7 @@ impl<T> Table<T> {
     }
 }
 
-/// The native objects alone of one kind, close together for the commands that bind them.
-#[derive(Debug, Default)]
-pub(crate) struct Raws<T>(Vec<T>);
-
-impl<T: Copy + Default> Raws<T> {
-    /// Notes what a table holds at the slot.
-    pub fn set(&mut self, slot: u32, raw: T) {
-        let index = slot as usize;
-        if index >= self.0.len() {
-            self.0.resize_with(index + 1, T::default);
-        }
-        self.0[index] = raw;
-    }
-
-    /// The object at a live slot.
-    #[inline]
-    pub fn get(&self, slot: u32) -> T {
-        match self.0.get(slot as usize) {
-            Some(raw) => *raw,
-            None => dead(slot),
-        }
-    }
-}
-
+/// Answers a slot that is not live.
 #[cold]
 #[inline(never)]
 fn dead(slot: u32) -> ! {
