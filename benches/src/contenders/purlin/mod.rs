@@ -4,11 +4,11 @@
 mod compute;
 mod demo;
 mod graphs;
+mod groups;
 mod lifetimes;
 mod make;
 mod overlays;
 mod raster;
-mod textures;
 mod threads;
 
 use purlin_rhi::{AdapterSelector, Device, DeviceRequest, Features, Limits, StorageCeilings};
@@ -98,9 +98,9 @@ impl Contender for Purlin {
             Workload::Overlays { count } => Box::new(overlays::Overlays::new(gpu, count)?),
             Workload::OverlaysGraph { count } => Box::new(graphs::Overlays::new(gpu, count)?),
             Workload::Demo => Box::new(demo::Demo::new(gpu)?),
-            Workload::Slices => Box::new(lifetimes::Groups::new(gpu, false)?),
-            Workload::Dynamic => Box::new(lifetimes::Groups::new(gpu, true)?),
-            Workload::Sampled => Box::new(textures::Groups::new(gpu)?),
+            Workload::Slices | Workload::Dynamic | Workload::Sampled => {
+                Box::new(groups::Groups::new(gpu, workload)?)
+            }
             Workload::Buffers | Workload::LargeBuffers => Box::new(lifetimes::Buffers::new(gpu, workload)),
             Workload::Threads { threads } => {
                 Box::new(threads::Threads::new(gpu, threads, self.thread_draws)?)

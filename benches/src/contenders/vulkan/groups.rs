@@ -10,56 +10,93 @@ use super::transfer::{STORAGE, barrier};
 use crate::case::{Case, FrameTimes, Outcome};
 use crate::data;
 use crate::shaders;
-use crate::workloads::{SLICES, STRIDE};
+use crate::workloads::{SLICES, STRIDE, TEXTURES_PER_GROUP, Workload};
+
+/// What the sets will show, one after the other, kept from round to round.
+enum Infos {
+    Slices(Vec<vk::DescriptorBufferInfo>),
+    Dynamic([vk::DescriptorBufferInfo; 1]),
+    Textures(Vec<vk::DescriptorImageInfo>),
+}
+
+type Sets = [vk::DescriptorSet; SLICES as usize];
 
 pub struct Groups<'g> {
     stage: Stage<'g>,
-    dynamic: bool,
     out: vk::Buffer,
     pool: vk::DescriptorPool,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
     out_set: vk::DescriptorSet,
-    /// Kept from round to round: layouts of a full allocation, and what each set will show.
+    /// Of a full allocation, kept from round to round.
     layouts: Vec<vk::DescriptorSetLayout>,
-    infos: Vec<vk::DescriptorBufferInfo>,
+    infos: Infos,
+}
+
+impl Infos {
+    fn ty(&self) -> vk::DescriptorType {
+        match self {
+            Infos::Slices(_) => vk::DescriptorType::UNIFORM_BUFFER,
+            Infos::Dynamic(_) => vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC,
+            Infos::Textures(_) => vk::DescriptorType::SAMPLED_IMAGE,
+        }
+    }
+}
+
+/// The textures of all sets.
+fn textures(stage: &mut Stage<'_>) -> Outcome<Vec<vk::DescriptorImageInfo>> {
+    let layout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
+    let (mut texels, mut infos) = (Vec::new(), Vec::new());
+    for texture in 0..SLICES * TEXTURES_PER_GROUP {
+        let (image, view) = stage.image(vk::Format::R8G8B8A8_UNORM, (1, 1), vk::ImageUsageFlags::SAMPLED)?;
+        texels.push((image, data::group_texel(texture).to_vec()));
+        infos.push(vk::DescriptorImageInfo::default().image_view(view).image_layout(layout));
+    }
+    stage.gpu.upload_images((1, 1), layout, &texels)?;
+    Ok(infos)
 }
 
 impl<'g> Groups<'g> {
-    pub fn new(gpu: &'g mut Gpu, dynamic: bool) -> Outcome<Self> {
+    pub fn new(gpu: &'g mut Gpu, workload: Workload) -> Outcome<Self> {
         let mut stage = Stage::new(gpu);
-        let uniforms = data::slices_uniforms(SLICES);
-        let uniform = stage.buffer(uniforms.len() as u64, vk::BufferUsageFlags::UNIFORM_BUFFER)?;
-        stage.gpu.upload_buffers(&[(uniform, uniforms)])?;
+        let (infos, shader, types) = match workload {
+            Workload::Sampled => {
+                let types = vec![vk::DescriptorType::SAMPLED_IMAGE; TEXTURES_PER_GROUP as usize];
+                (Infos::Textures(textures(&mut stage)?), &shaders::textures::SHADER, types)
+            }
+            _ => {
+                let uniforms = data::slices_uniforms(SLICES);
+                let uniform = stage.buffer(uniforms.len() as u64, vk::BufferUsageFlags::UNIFORM_BUFFER)?;
+                stage.gpu.upload_buffers(&[(uniform, uniforms)])?;
+                let info = |slice| {
+                    let offset = u64::from(slice * STRIDE);
+                    vk::DescriptorBufferInfo::default().buffer(uniform).offset(offset).range(16)
+                };
+                let infos = if workload == Workload::Dynamic {
+                    Infos::Dynamic([info(0)])
+                } else {
+                    Infos::Slices((0..SLICES).map(info).collect())
+                };
+                let ty = vec![infos.ty()];
+                (infos, &shaders::groups::SHADER, ty)
+            }
+        };
         let out = stage.buffer(u64::from(SLICES * 16), vk::BufferUsageFlags::STORAGE_BUFFER)?;
-        let ty =
-            if dynamic { Bind::UniformDynamic(uniform, 16).ty() } else { Bind::Uniform(uniform, 0, 16).ty() };
-        let set_layout = stage.set_layout(&[ty], vk::ShaderStageFlags::COMPUTE)?;
+        let set_layout = stage.set_layout(&types, vk::ShaderStageFlags::COMPUTE)?;
         let out_layout =
             stage.set_layout(&[vk::DescriptorType::STORAGE_BUFFER], vk::ShaderStageFlags::COMPUTE)?;
         let layout = stage.pipeline_layout(&[set_layout, out_layout])?;
         let out_set = stage.sets(out_layout, &[vec![Bind::Storage(out)]])?[0];
-        let module = stage.module(&shaders::groups::SHADER)?;
+        let module = stage.module(shader)?;
         let pipeline = stage.compute(module, c"show", layout)?;
-        let count = if dynamic { 1 } else { SLICES };
-        let pool = stage.pool(count, &[ty])?;
-        let infos = (0..count)
-            .map(|slice| {
-                let offset = u64::from(slice * STRIDE);
-                vk::DescriptorBufferInfo::default().buffer(uniform).offset(offset).range(16)
-            })
-            .collect();
+        let count = if matches!(infos, Infos::Dynamic(_)) { 1 } else { SLICES };
+        let pool = stage.pool(count, &types)?;
         let layouts = vec![set_layout; count as usize];
-        Ok(Self { stage, dynamic, out, pool, layout, pipeline, out_set, layouts, infos })
+        Ok(Self { stage, out, pool, layout, pipeline, out_set, layouts, infos })
     }
 
-    fn create(&self, sets: &mut [vk::DescriptorSet; SLICES as usize]) -> Outcome<()> {
+    fn create(&self, sets: &mut Sets) -> Outcome<()> {
         let device = &self.stage.gpu.device;
-        let ty = if self.dynamic {
-            vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC
-        } else {
-            vk::DescriptorType::UNIFORM_BUFFER
-        };
         let info =
             vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.pool).set_layouts(&self.layouts);
         // SAFETY: the pool has room for exactly these, and was reset before. Called directly: `ash` would allocate
@@ -67,14 +104,21 @@ impl<'g> Groups<'g> {
         unsafe { (device.fp_v1_0().allocate_descriptor_sets)(device.handle(), &info, sets.as_mut_ptr()) }
             .result()?;
         let mut writes = [vk::WriteDescriptorSet::default(); SLICES as usize];
-        for ((write, set), info) in writes.iter_mut().zip(&*sets).zip(&self.infos) {
-            *write = vk::WriteDescriptorSet::default()
-                .dst_set(*set)
-                .descriptor_type(ty)
-                .buffer_info(std::slice::from_ref(info));
+        let ty = self.infos.ty();
+        for (index, (write, set)) in writes[..self.layouts.len()].iter_mut().zip(&*sets).enumerate() {
+            let to = vk::WriteDescriptorSet::default().dst_set(*set).descriptor_type(ty);
+            *write = match &self.infos {
+                Infos::Slices(infos) => to.buffer_info(&infos[index..index + 1]),
+                Infos::Dynamic(info) => to.buffer_info(info),
+                // The bindings are consecutive and alike, so one write covers them all.
+                Infos::Textures(infos) => {
+                    let count = TEXTURES_PER_GROUP as usize;
+                    to.image_info(&infos[index * count..][..count])
+                }
+            };
         }
-        // SAFETY: the sets are used by no submission, and the buffer is live.
-        unsafe { device.update_descriptor_sets(&writes[..self.infos.len()], &[]) };
+        // SAFETY: the sets are used by no submission, and what they show is live.
+        unsafe { device.update_descriptor_sets(&writes[..self.layouts.len()], &[]) };
         Ok(())
     }
 
@@ -88,7 +132,7 @@ impl<'g> Groups<'g> {
 
 impl Case for Groups<'_> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
-        let mut sets = [vk::DescriptorSet::null(); SLICES as usize];
+        let mut sets: Sets = [vk::DescriptorSet::null(); SLICES as usize];
         let begin = Instant::now();
         self.create(&mut sets)?;
         let created = Instant::now();
@@ -101,9 +145,10 @@ impl Case for Groups<'_> {
     }
 
     fn result(&mut self) -> Outcome<Vec<u8>> {
-        let mut sets = [vk::DescriptorSet::null(); SLICES as usize];
+        let mut sets: Sets = [vk::DescriptorSet::null(); SLICES as usize];
         self.create(&mut sets)?;
-        let (layout, pipeline, out_set, dynamic) = (self.layout, self.pipeline, self.out_set, self.dynamic);
+        let (layout, pipeline, out_set) = (self.layout, self.pipeline, self.out_set);
+        let dynamic = matches!(self.infos, Infos::Dynamic(_));
         self.stage.gpu.run(|device, commands| {
             let point = vk::PipelineBindPoint::COMPUTE;
             // SAFETY: the command buffer is recording; sets and pipeline are live and fit the layout.

@@ -13,7 +13,6 @@ mod make;
 mod overlays;
 mod renderpass;
 mod resources;
-mod textures;
 mod threads;
 mod transfer;
 
@@ -55,9 +54,9 @@ impl Contender for Ash {
                 Box::new(overlays::Overlays::new(gpu, count)?)
             }
             Workload::Demo => return Err(Failure::Unsupported("the demo is Purlin's own".into())),
-            Workload::Slices => Box::new(groups::Groups::new(gpu, false)?),
-            Workload::Dynamic => Box::new(groups::Groups::new(gpu, true)?),
-            Workload::Sampled => Box::new(textures::Groups::new(gpu)?),
+            Workload::Slices | Workload::Dynamic | Workload::Sampled => {
+                Box::new(groups::Groups::new(gpu, workload)?)
+            }
             Workload::Buffers | Workload::LargeBuffers => Box::new(resources::Buffers::new(gpu, workload)),
             Workload::Threads { threads } => {
                 Box::new(threads::Threads::new(gpu, threads, self.thread_draws)?)

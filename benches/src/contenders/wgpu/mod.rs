@@ -3,11 +3,11 @@
 //! performance. Its own validation of the API cannot be turned off.
 
 mod compute;
+mod groups;
 mod lifetimes;
 mod make;
 mod overlays;
 mod raster;
-mod textures;
 mod threads;
 
 use ::wgpu::hal::vulkan::Api as Vulkan;
@@ -94,9 +94,9 @@ impl Contender for Wgpu {
                 Box::new(overlays::Overlays::new(gpu, count))
             }
             Workload::Demo => return Err(Failure::Unsupported("the demo is Purlin's own".into())),
-            Workload::Slices => Box::new(lifetimes::Groups::new(gpu, false)),
-            Workload::Dynamic => Box::new(lifetimes::Groups::new(gpu, true)),
-            Workload::Sampled => Box::new(textures::Groups::new(gpu)),
+            Workload::Slices | Workload::Dynamic | Workload::Sampled => {
+                Box::new(groups::Groups::new(gpu, workload))
+            }
             Workload::Buffers | Workload::LargeBuffers => Box::new(lifetimes::Buffers::new(gpu, workload)),
             Workload::Threads { threads } => Box::new(threads::Threads::new(gpu, threads, self.thread_draws)),
             Workload::Textures => Box::new(lifetimes::Textures::new(gpu)),

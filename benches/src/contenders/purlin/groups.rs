@@ -1,0 +1,119 @@
+//! `groups`.
+
+use std::time::Instant;
+
+use purlin_rhi::types::BufferUsages;
+use purlin_rhi::{BindGroupDesc, BindGroupEntry, ComputePassDesc, Owned, kind};
+
+use super::make::{Gpu, Image, Program, storage};
+use crate::case::{Case, FrameTimes, Outcome};
+use crate::data;
+use crate::shaders;
+use crate::workloads::{SLICES, STRIDE, TEXTURES_PER_GROUP, Workload};
+
+/// What the groups show.
+enum Contents {
+    /// A slice of the buffer each.
+    Slices(Owned<kind::Buffer>),
+    /// One group, and the slice by offset.
+    Dynamic(Owned<kind::Buffer>),
+    /// So many textures each.
+    Textures(Vec<Image>),
+}
+
+pub struct Groups<'g> {
+    gpu: &'g mut Gpu,
+    contents: Contents,
+    program: Program,
+    pipeline: Owned<kind::ComputePipeline>,
+    out: Owned<kind::Buffer>,
+    out_group: Owned<kind::BindGroup>,
+    made: Vec<Owned<kind::BindGroup>>,
+}
+
+impl<'g> Groups<'g> {
+    pub fn new(gpu: &'g mut Gpu, workload: Workload) -> Outcome<Self> {
+        let (contents, program) = if workload == Workload::Sampled {
+            let textures = (0..SLICES * TEXTURES_PER_GROUP)
+                .map(|texture| gpu.texture((1, 1), &data::group_texel(texture)))
+                .collect::<Outcome<_>>()?;
+            let program = gpu.program(&shaders::textures::SHADER, shaders::textures::GROUPS, false)?;
+            (Contents::Textures(textures), program)
+        } else {
+            let dynamic = workload == Workload::Dynamic;
+            let uniform = gpu.uploaded(BufferUsages::UNIFORM, &data::slices_uniforms(SLICES))?;
+            let program = gpu.program(&shaders::groups::SHADER, shaders::groups::GROUPS, dynamic)?;
+            let contents = if dynamic { Contents::Dynamic } else { Contents::Slices };
+            (contents(uniform), program)
+        };
+        let out = gpu.tracked(BufferUsages::STORAGE, &[0; (SLICES * 16) as usize])?;
+        let pipeline = gpu.compute(&program, "show")?;
+        let out_group = gpu.group(&program, 1, &[BindGroupEntry::buffer(0, *out)])?;
+        let made = Vec::with_capacity(SLICES as usize);
+        Ok(Self { gpu, contents, program, pipeline, out, out_group, made })
+    }
+
+    fn create(&mut self) -> Outcome<()> {
+        let Self { gpu, contents, program, made, .. } = self;
+        let mut make = |entries: &[BindGroupEntry]| -> Outcome<()> {
+            let desc = BindGroupDesc { label: "group", layout: *program.groups[0], entries };
+            made.push(gpu.device.create_bind_group(&desc)?);
+            Ok(())
+        };
+        match contents {
+            Contents::Slices(uniform) => (0..SLICES).try_for_each(|slice| {
+                make(&[BindGroupEntry::buffer_range(0, **uniform, u64::from(slice * STRIDE), 16)])
+            }),
+            Contents::Dynamic(uniform) => make(&[BindGroupEntry::buffer_range(0, **uniform, 0, 16)]),
+            Contents::Textures(textures) => {
+                textures.chunks_exact(TEXTURES_PER_GROUP as usize).try_for_each(|textures| {
+                    let entries: [_; TEXTURES_PER_GROUP as usize] = std::array::from_fn(|index| {
+                        BindGroupEntry::texture(index as u32, *textures[index].view)
+                    });
+                    make(&entries)
+                })
+            }
+        }
+    }
+}
+
+impl Case for Groups<'_> {
+    fn frame(&mut self) -> Outcome<FrameTimes> {
+        let begin = Instant::now();
+        self.create()?;
+        let created = Instant::now();
+        self.made.clear();
+        // Owners leave notes; this is what destroys.
+        self.gpu.device.maintain()?;
+        Ok(FrameTimes::lived(begin, created, Instant::now()))
+    }
+
+    fn maintain(&mut self) -> Outcome<()> {
+        self.gpu.finish()
+    }
+
+    fn result(&mut self) -> Outcome<Vec<u8>> {
+        self.create()?;
+        let uses = [storage(*self.out, u64::from(SLICES * 16), true)];
+        let (pipeline, out_group, made) = (*self.pipeline, *self.out_group, &self.made);
+        let dynamic = matches!(self.contents, Contents::Dynamic(_));
+        let desc = ComputePassDesc { label: "show", uses: &uses, ..Default::default() };
+        // All write the one buffer, so each is a pass of its own.
+        self.gpu.frame(|recorder| {
+            (0..SLICES).try_for_each(|slice| {
+                recorder.compute_pass(&desc, |pass| {
+                    pass.set_pipeline(pipeline);
+                    pass.set_bind_group(1, out_group, &[]);
+                    if dynamic {
+                        pass.set_bind_group(0, *made[0], &[slice * STRIDE]);
+                    } else {
+                        pass.set_bind_group(0, *made[slice as usize], &[]);
+                    }
+                    pass.dispatch([1, 1, 1]);
+                })
+            })
+        })?;
+        self.made.clear();
+        self.gpu.read_buffers(&[*self.out], SLICES * 16)
+    }
+}
