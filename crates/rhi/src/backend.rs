@@ -77,6 +77,12 @@ pub trait Backend: Sized + Send + Sync + 'static {
     fn create_buffer(&mut self, slot: u32, desc: &BufferDesc<'_>, memory: MemoryClass) -> NativeResult;
     /// Destroys a buffer.
     fn destroy_buffer(&mut self, slot: u32);
+    /// What draws are given of a live buffer: what binds it natively without a look at a table, or else its slot.
+    /// No two live buffers have the same, and none has [`NOT_BOUND`].
+    #[inline]
+    fn native_buffer(&self, slot: u32) -> u64 {
+        slot.into()
+    }
     /// Copies bytes into an [`MemoryClass::Upload`] buffer; visible to submissions made afterwards.
     fn write_mapped(&self, slot: u32, offset: u64, data: &[u8]);
     /// Copies bytes out of a [`MemoryClass::Readback`] buffer whose writer has completed.
@@ -117,6 +123,11 @@ pub trait Backend: Sized + Send + Sync + 'static {
     ) -> NativeResult;
     /// Destroys a bind group.
     fn destroy_bind_group(&mut self, slot: u32);
+    /// The same of a live bind group.
+    #[inline]
+    fn native_group(&self, slot: u32) -> u64 {
+        slot.into()
+    }
 
     /// Creates a pipeline layout from group layout slots.
     fn create_pipeline_layout(
@@ -385,6 +396,8 @@ impl Dirty {
     pub const GROUPS: Dirty = Dirty::GROUP0.union(Dirty::GROUP1).union(Dirty::GROUP2).union(Dirty::GROUP3);
 }
 
+/// In place of what binds a buffer or group: the encoder has none there, or it is not known which.
+pub const NOT_BOUND: u64 = u64::MAX;
 /// Bind groups of a pass.
 pub const MAX_GROUPS: usize = 4;
 /// Vertex buffers of a pass.
@@ -397,8 +410,8 @@ pub const MAX_IMMEDIATES: usize = 256;
 /// A bound group with its dynamic offsets.
 #[derive(Debug, Clone, Copy)]
 pub struct BoundGroup {
-    /// The group's slot.
-    pub slot: u32,
+    /// What [`Backend::native_group`] answered.
+    pub native: u64,
     /// How many offsets are in use.
     pub offset_count: u32,
     /// Offsets in bytes, in binding order.
@@ -406,14 +419,53 @@ pub struct BoundGroup {
 }
 
 /// A bound vertex or index buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoundBuffer {
-    /// The buffer's slot.
-    pub slot: u32,
-    /// The first byte.
+    /// What [`Backend::native_buffer`] answered.
+    pub native: u64,
+    /// The first byte; zero when there are none.
     pub offset: u64,
     /// How many bytes.
     pub size: u64,
+}
+
+/// The vertex buffers by slot, each part in a list of its own, as native calls take them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VertexBuffers {
+    /// What [`Backend::native_buffer`] answered.
+    pub natives: [u64; MAX_VERTEX_BUFFERS],
+    /// The first bytes; zero where there are none.
+    pub offsets: [u64; MAX_VERTEX_BUFFERS],
+    /// How many bytes.
+    pub sizes: [u64; MAX_VERTEX_BUFFERS],
+}
+
+impl Default for BoundBuffer {
+    fn default() -> Self {
+        Self { native: NOT_BOUND, offset: 0, size: 0 }
+    }
+}
+
+impl Default for VertexBuffers {
+    fn default() -> Self {
+        let none = [0; MAX_VERTEX_BUFFERS];
+        Self { natives: [NOT_BOUND; MAX_VERTEX_BUFFERS], offsets: none, sizes: none }
+    }
+}
+
+impl VertexBuffers {
+    /// The buffer at a slot.
+    #[inline]
+    pub fn get(&self, index: usize) -> BoundBuffer {
+        BoundBuffer { native: self.natives[index], offset: self.offsets[index], size: self.sizes[index] }
+    }
+
+    /// Puts a buffer at a slot.
+    #[inline]
+    pub fn set(&mut self, index: usize, buffer: BoundBuffer) {
+        (self.natives[index], self.offsets[index], self.sizes[index]) =
+            (buffer.native, buffer.offset, buffer.size);
+    }
 }
 
 /// The state that draws and dispatches read; only what [`Dirty`] names has changed.
@@ -426,8 +478,8 @@ pub struct BindState {
     /// The groups.
     pub groups: [BoundGroup; MAX_GROUPS],
     /// The vertex buffers.
-    pub vertex_buffers: [BoundBuffer; MAX_VERTEX_BUFFERS],
-    /// Which vertex buffers changed, a bit for each. Counts only with [`Dirty::VERTEX_BUFFERS`].
+    pub vertex_buffers: VertexBuffers,
+    /// Which vertex buffers changed, a bit for each; none without [`Dirty::VERTEX_BUFFERS`].
     pub dirty_vertex_buffers: u32,
     /// The index buffer.
     pub index_buffer: BoundBuffer,

@@ -26,6 +26,8 @@ use crate::written::Written;
 #[derive(Debug)]
 pub(crate) struct BufferRecord {
     pub label: Label,
+    /// What the backend binds it by.
+    pub native: u64,
     /// The size that was asked for.
     pub size: u64,
     /// Rounded up to four bytes; the tail is zeroed by uploads that reach it.
@@ -191,6 +193,8 @@ pub(crate) struct TrackedBinding {
 #[derive(Debug)]
 pub(crate) struct BindGroupRecord {
     pub label: Label,
+    /// What the backend binds it by.
+    pub native: u64,
     pub layout: BindGroupLayout,
     pub bindings: Vec<NativeBinding>,
     pub dynamic: Vec<DynamicBinding>,
@@ -205,6 +209,7 @@ impl BindGroupRecord {
     pub(crate) fn new(layout: BindGroupLayout) -> Self {
         Self {
             label: Label::default(),
+            native: 0,
             layout,
             bindings: Vec::new(),
             dynamic: Vec::new(),
@@ -287,6 +292,7 @@ pub(crate) struct QuerySetRecord {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct HotBuffer {
     pub size: u64,
+    pub native: u64,
     /// Bits of [`BufferUsages`].
     pub usage: u32,
     pub tracked: bool,
@@ -295,14 +301,17 @@ pub(crate) struct HotBuffer {
 /// What binding a group asks. Its layout lives as long as it, so the slot says which.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct HotGroup {
+    pub native: u64,
     pub layout: u32,
     /// The first dynamic offset: the greatest value, and the bits that must be zero.
     pub most: u32,
     pub unaligned: u32,
     /// How many dynamic offsets.
     pub offsets: u8,
-    /// Whether the pass must have declared the group or what it uses, and whether uploads must have come: see the record.
-    pub tracked: bool,
+    /// Whether there is something to check in the record: the pass must have declared the group or what it uses, or
+    /// uploads must have come.
+    pub guarded: bool,
+    /// The latter of the two.
     pub unwritten: bool,
 }
 
@@ -312,7 +321,12 @@ impl Record for BufferRecord {
         &self.label
     }
     fn hot(&self) -> HotBuffer {
-        HotBuffer { size: self.size, usage: self.usage.bits(), tracked: self.contents == Contents::Tracked }
+        HotBuffer {
+            size: self.size,
+            native: self.native,
+            usage: self.usage.bits(),
+            tracked: self.contents == Contents::Tracked,
+        }
     }
 }
 
@@ -325,11 +339,12 @@ impl Record for BindGroupRecord {
     fn hot(&self) -> HotGroup {
         let first = self.dynamic.first();
         HotGroup {
+            native: self.native,
             layout: self.layout.slot(),
             most: first.map_or(0, |dynamic| dynamic.most.try_into().unwrap_or(u32::MAX)),
             unaligned: first.map_or(0, |dynamic| dynamic.alignment.wrapping_sub(1)),
             offsets: self.dynamic.len() as u8,
-            tracked: !self.tracked.is_empty(),
+            guarded: !self.tracked.is_empty() || !self.unwritten.is_empty(),
             unwritten: !self.unwritten.is_empty(),
         }
     }

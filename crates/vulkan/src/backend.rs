@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ash::vk;
 use purlin_rhi::backend::{Backend, NativeBinding, NativeMemory, NativeResult, NativeView};
 use purlin_rhi::caps::{AdapterInfo, Capabilities, FormatUses};
 use purlin_rhi::desc::{
@@ -52,6 +53,11 @@ impl Backend for Vulkan {
         if let Some(buffer) = self.buffers.take(slot) {
             self.free_buffer(buffer);
         }
+    }
+
+    #[inline]
+    fn native_buffer(&self, slot: u32) -> u64 {
+        vk::Handle::as_raw(self.buffers.get(slot).raw)
     }
 
     fn write_mapped(&self, slot: u32, offset: u64, data: &[u8]) {
@@ -123,6 +129,11 @@ impl Backend for Vulkan {
         if let Some(group) = self.groups.take(slot) {
             self.free_group(group);
         }
+    }
+
+    #[inline]
+    fn native_group(&self, slot: u32) -> u64 {
+        vk::Handle::as_raw(self.groups.get(slot).set)
     }
 
     fn create_pipeline_layout(

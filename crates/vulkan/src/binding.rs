@@ -201,7 +201,6 @@ impl Vulkan {
             unsafe { self.raw.update_descriptor_set_with_template(set, native.template, data) };
         }
         self.name(set, label);
-        self.sets.set(slot, set);
         self.groups.insert(slot, Group { set, layout });
         Ok(())
     }

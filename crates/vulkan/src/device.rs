@@ -18,7 +18,6 @@ use crate::label::Labels;
 use crate::memory::{Memory, failed};
 use crate::messages::ValidationMessages;
 use crate::queue::Progress;
-use crate::raws::Raws;
 use crate::resource::{Buffer, ImageKind, Texture, View};
 
 /// How long dropping a device waits for the GPU before it gives the device up and leaks it.
@@ -46,8 +45,6 @@ pub struct Vulkan {
     pub(crate) group_layouts: SlotTable<GroupLayout>,
     pub(crate) groups: SlotTable<Group>,
     pub(crate) pipeline_layouts: SlotTable<PipelineLayout>,
-    pub(crate) raw_buffers: Raws<vk::Buffer>,
-    pub(crate) sets: Raws<vk::DescriptorSet>,
     pub(crate) shader_modules: SlotTable<vk::ShaderModule>,
     pub(crate) render_pipelines: SlotTable<vk::Pipeline>,
     pub(crate) compute_pipelines: SlotTable<vk::Pipeline>,
@@ -132,8 +129,6 @@ impl Vulkan {
             group_layouts: SlotTable::default(),
             groups: SlotTable::default(),
             pipeline_layouts: SlotTable::default(),
-            raw_buffers: Raws::default(),
-            sets: Raws::default(),
             shader_modules: SlotTable::default(),
             render_pipelines: SlotTable::default(),
             compute_pipelines: SlotTable::default(),

@@ -2,13 +2,9 @@
 //!
 //! Runs of neighboring groups and vertex buffers go into one call each. Everything is gathered on the stack.
 
-use std::mem::MaybeUninit;
-
 use arrayvec::ArrayVec;
-use ash::vk;
-use purlin_rhi::backend::{
-    BindState, BoundBuffer, Dirty, Dispatch, Draw, MAX_DYNAMIC_OFFSETS, MAX_GROUPS, MAX_VERTEX_BUFFERS,
-};
+use ash::vk::{self, Handle};
+use purlin_rhi::backend::{BindState, Dirty, Dispatch, Draw, MAX_DYNAMIC_OFFSETS, MAX_GROUPS};
 use purlin_rhi::caps::Features;
 
 use crate::binding::IMMEDIATE_STAGES;
@@ -27,12 +23,6 @@ fn take_run(bits: &mut u32) -> Option<(usize, usize)> {
     // Adding the lowest one carries through the run and clears it; what the carry sets was zero before.
     *bits &= bits.wrapping_add(1 << first);
     Some((first as usize, length as usize))
-}
-
-/// Where a buffer binding begins. An empty one may begin at the buffer's end, which Vulkan refuses.
-#[inline]
-fn begin(bound: &BoundBuffer) -> u64 {
-    if bound.size == 0 { 0 } else { bound.offset }
 }
 
 /// A kind of pass: where its layout is kept, and where it binds.
@@ -56,7 +46,7 @@ impl VulkanEncoder {
         }
         let first = (bits / Dirty::GROUP0.bits()).trailing_zeros();
         let group = &state.groups[first as usize % MAX_GROUPS];
-        let sets = [backend.sets.get(group.slot)];
+        let sets = [vk::DescriptorSet::from_raw(group.native)];
         // SAFETY: the command buffer is recording; the set is live and of the layout; as many offsets as the group has,
         // never more than there is room for, are aligned, in range, and in binding order.
         unsafe {
@@ -93,7 +83,7 @@ impl VulkanEncoder {
             let mut sets = ArrayVec::<vk::DescriptorSet, MAX_GROUPS>::new();
             let mut offsets = ArrayVec::<u32, { MAX_GROUPS * MAX_DYNAMIC_OFFSETS }>::new();
             for group in &state.groups[first..first + length] {
-                sets.push(backend.sets.get(group.slot));
+                sets.push(vk::DescriptorSet::from_raw(group.native));
                 offsets.extend(group.offsets[..group.offset_count as usize].iter().copied());
             }
             let layout = self.layouts[kind].raw;
@@ -129,19 +119,14 @@ impl VulkanEncoder {
     fn bind_vertex_buffers(&mut self, backend: &Vulkan, state: &BindState) {
         let mut bits = state.dirty_vertex_buffers;
         while let Some((first, length)) = take_run(&mut bits) {
-            let mut buffers = [const { MaybeUninit::<vk::Buffer>::uninit() }; MAX_VERTEX_BUFFERS];
-            let mut offsets = [const { MaybeUninit::<u64>::uninit() }; MAX_VERTEX_BUFFERS];
-            let bound = &state.vertex_buffers[first..first + length];
-            for ((buffer, offset), bound) in buffers.iter_mut().zip(&mut offsets).zip(bound) {
-                buffer.write(backend.raw_buffers.get(bound.slot));
-                offset.write(begin(bound));
-            }
-            let (first, length) = (first as u32, length as u32);
-            let (buffers, offsets) = (buffers.as_ptr().cast(), offsets.as_ptr().cast());
+            let bound = &state.vertex_buffers;
+            // A buffer's native handle is a number of 64 bits, as it lies in the list.
+            let buffers = bound.natives[first..first + length].as_ptr().cast::<vk::Buffer>();
+            let offsets = bound.offsets[first..first + length].as_ptr();
             let call = backend.raw.fp_v1_0().cmd_bind_vertex_buffers;
-            // SAFETY: the command buffer is recording; the first `length` of both lists were written just now, for
-            // there is room for every vertex buffer; the buffers are live and the offsets inside them.
-            unsafe { call(self.buffer, first, length, buffers, offsets) };
+            // SAFETY: the command buffer is recording; both lists have `length` elements; `vk::Buffer` is a transparent
+            // `u64`, and each is one that `native_buffer` answered; the buffers are live and the offsets inside them.
+            unsafe { call(self.buffer, first as u32, length as u32, buffers, offsets) };
         }
     }
 
@@ -170,10 +155,10 @@ impl VulkanEncoder {
         }
         if dirty.contains(Dirty::INDEX_BUFFER) {
             let bound = &state.index_buffer;
-            let raw = backend.raw_buffers.get(bound.slot);
+            let raw = vk::Buffer::from_raw(bound.native);
             let ty = convert::index_type(state.index_format);
             // SAFETY: the command buffer is recording; the buffer is live and the offset aligned and inside it.
-            unsafe { backend.raw.cmd_bind_index_buffer(self.buffer, raw, begin(bound), ty) };
+            unsafe { backend.raw.cmd_bind_index_buffer(self.buffer, raw, bound.offset, ty) };
         }
         if dirty
             .intersects(Dirty::VIEWPORT | Dirty::SCISSOR | Dirty::BLEND_CONSTANT | Dirty::STENCIL_REFERENCE)
@@ -250,7 +235,7 @@ impl VulkanEncoder {
         stride: u32,
         call: vk::PFN_vkCmdDrawIndirect,
     ) {
-        let arguments = backend.raw_buffers.get(buffer);
+        let arguments = backend.buffers.get(buffer).raw;
         let most = if backend.capabilities.features.contains(Features::MULTI_DRAW_INDIRECT) {
             backend.physical.max_indirect_draws
         } else {
@@ -275,7 +260,7 @@ impl VulkanEncoder {
             // within the limits.
             Dispatch::Direct([x, y, z]) => unsafe { backend.raw.cmd_dispatch(self.buffer, x, y, z) },
             Dispatch::Indirect { buffer, offset } => {
-                let arguments = backend.raw_buffers.get(buffer);
+                let arguments = backend.buffers.get(buffer).raw;
                 // SAFETY: as above; the arguments lie in the buffer.
                 unsafe { backend.raw.cmd_dispatch_indirect(self.buffer, arguments, offset) };
             }

@@ -48,7 +48,6 @@ mod messages;
 mod pipeline;
 mod query;
 mod queue;
-mod raws;
 mod resource;
 mod section;
 

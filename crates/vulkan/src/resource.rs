@@ -81,7 +81,6 @@ impl Vulkan {
         match self.memory.bind(&self.raw, Owner::Buffer(raw), class) {
             Ok(allocation) => {
                 self.name(raw, desc.label);
-                self.raw_buffers.set(slot, raw);
                 self.buffers.insert(slot, Buffer { raw, size, allocation });
                 Ok(())
             }

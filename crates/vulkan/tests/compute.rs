@@ -52,6 +52,7 @@ fn run(gpu: &mut Gpu, barrier_between: bool) -> Vec<u32> {
     memory(&mut encoder, gpu, BufferUse::CopyDst, write);
     encoder.begin_compute_pass(gpu, "pass");
     let mut state = state();
+    state.groups[0].native = gpu.native_group(0);
     state.groups[0].offset_count = 2;
     state.immediates[4] = 7;
     state.dirty_immediates = (0, 8);
@@ -60,7 +61,7 @@ fn run(gpu: &mut Gpu, barrier_between: bool) -> Vec<u32> {
     if barrier_between {
         memory(&mut encoder, gpu, write, write);
     }
-    state.groups[0].slot = 1;
+    state.groups[0].native = gpu.native_group(1);
     state.groups[0].offsets[1] = HALF as u32;
     state.immediates[0] = 3;
     state.immediates[4] = 1;

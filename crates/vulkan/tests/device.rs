@@ -219,7 +219,8 @@ fn what_is_created_and_destroyed_leaves_nothing() {
     let mut lost = gpu.begin("lost").expect("encoder");
     lost.push_label(&gpu, "open");
     let mut encoder = gpu.begin("running").expect("encoder");
-    let state = state();
+    let mut state = state();
+    state.groups[0].native = gpu.native_group(0);
     encoder.begin_compute_pass(&gpu, "pass");
     encoder.dispatch(
         &gpu,

@@ -144,9 +144,9 @@ fn clip_space_y_is_up_and_counterclockwise_is_front() {
         encoder.begin_render_pass(&gpu, &pass(&color(BLUE), None));
         let mut state = state();
         state.pipeline = pipeline;
-        state.vertex_buffers[0] = BoundBuffer { slot: 1, offset: 0, size: 48 };
+        state.vertex_buffers.set(0, BoundBuffer { native: gpu.native_buffer(1), offset: 0, size: 48 });
         state.dirty_vertex_buffers = 1;
-        state.index_buffer = BoundBuffer { slot: 2, offset: 0, size: 12 };
+        state.index_buffer = BoundBuffer { native: gpu.native_buffer(2), offset: 0, size: 12 };
         encoder.draw(&gpu, FIRST_DRAW | Dirty::VERTEX_BUFFERS | Dirty::INDEX_BUFFER, &state, draw);
         encoder.end_render_pass(&gpu);
         let texels = texels(encoder, &mut gpu);
@@ -298,6 +298,7 @@ fn depth_and_stencil(format: TextureFormat, one_barrier: bool) {
     let clear = attached(NativeLoad::Clear(1.0), false, NativeLoad::Clear(0), false);
     encoder.begin_render_pass(&gpu, &pass(&[], clear));
     let mut state = state();
+    state.groups[0].native = gpu.native_group(0);
     state.scissor = [0, 0, 32, 64];
     encoder.draw(&gpu, FIRST_DRAW, &state, draw(3));
     encoder.end_render_pass(&gpu);

@@ -18,7 +18,7 @@ macro_rules! apply_common {
             groups &= groups - 1;
             let group = &$state.groups[index as usize];
             let offsets = &group.offsets[..group.offset_count as usize];
-            $pass.set_bind_group(index, $backend.groups.get(group.slot), offsets);
+            $pass.set_bind_group(index, $backend.groups.get(group.native as u32), offsets);
         }
         if $dirty.contains(Dirty::IMMEDIATES) {
             let (first, end) = $state.dirty_immediates;
@@ -49,14 +49,14 @@ pub(crate) fn apply_draw_state(
         while bits != 0 {
             let index = bits.trailing_zeros();
             bits &= bits - 1;
-            let bound = &state.vertex_buffers[index as usize];
-            let buffer = &backend.buffers.get(bound.slot).raw;
+            let bound = state.vertex_buffers.get(index as usize);
+            let buffer = &backend.buffers.get(bound.native as u32).raw;
             pass.set_vertex_buffer(index, buffer.slice(bound.offset..bound.offset + bound.size));
         }
     }
     if dirty.contains(Dirty::INDEX_BUFFER) {
         let bound = &state.index_buffer;
-        let buffer = &backend.buffers.get(bound.slot).raw;
+        let buffer = &backend.buffers.get(bound.native as u32).raw;
         pass.set_index_buffer(buffer.slice(bound.offset..bound.offset + bound.size), state.index_format);
     }
     if dirty.contains(Dirty::VIEWPORT) {

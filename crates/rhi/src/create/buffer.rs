@@ -73,6 +73,7 @@ impl<B: Backend> Device<B> {
             slot,
             BufferRecord {
                 label: desc.label.into(),
+                native: self.backend.native_buffer(slot),
                 size: desc.size,
                 padded_size,
                 usage: desc.usage,

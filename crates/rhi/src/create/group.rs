@@ -58,6 +58,7 @@ impl<B: Backend> Device<B> {
         }
         group.label.set(desc.label);
         group.layout = desc.layout;
+        group.native = self.backend.native_group(slot);
         let handle = groups.insert_spare(slot);
         Ok(self.own(handle))
     }

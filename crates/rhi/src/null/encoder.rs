@@ -10,8 +10,8 @@ use super::memory::Part;
 use super::tables::{CHECK, Entry, Info};
 use super::{Null, NullConfig, check, execute};
 use crate::backend::{
-    BindState, Dirty, Dispatch, Draw, Encoder, MAX_GROUPS, NativeBufferTextureCopy, NativeRenderPass,
-    NativeResult, NativeTargets, NativeTextureCopy,
+    BindState, Dirty, Dispatch, Draw, Encoder, MAX_GROUPS, MAX_VERTEX_BUFFERS, NativeBufferTextureCopy,
+    NativeRenderPass, NativeResult, NativeTargets, NativeTextureCopy,
 };
 use crate::error::BackendError;
 use crate::handle::ResourceKind;
@@ -199,19 +199,20 @@ impl NullEncoder {
         }
         for index in 0..MAX_GROUPS {
             if dirty.contains(Dirty::group(index as u32)) {
-                self.uses_slot(backend, call, ResourceKind::BindGroup, state.groups[index].slot);
+                self.uses_slot(backend, call, ResourceKind::BindGroup, state.groups[index].native as u32);
             }
         }
         if dirty.contains(Dirty::VERTEX_BUFFERS) {
-            for (index, buffer) in state.vertex_buffers.iter().enumerate() {
+            for index in 0..MAX_VERTEX_BUFFERS {
                 if state.dirty_vertex_buffers >> index & 1 == 1 {
-                    self.uses_buffer(backend, call, buffer.slot, buffer.offset, buffer.size);
+                    let buffer = state.vertex_buffers.get(index);
+                    self.uses_buffer(backend, call, buffer.native as u32, buffer.offset, buffer.size);
                 }
             }
         }
         if dirty.contains(Dirty::INDEX_BUFFER) {
             let buffer = state.index_buffer;
-            self.uses_buffer(backend, call, buffer.slot, buffer.offset, buffer.size);
+            self.uses_buffer(backend, call, buffer.native as u32, buffer.offset, buffer.size);
         }
         let (first, end) = state.dirty_immediates;
         assert!(

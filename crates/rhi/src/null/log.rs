@@ -1,8 +1,8 @@
 //! What was submitted, as plain owned values that tests compare whole.
 
 use crate::backend::{
-    BindState, BoundBuffer, Dirty, Dispatch, Draw, MAX_GROUPS, NativeBufferTextureCopy, NativeColor,
-    NativeDepthStencil, NativeRenderPass, NativeTextureCopy,
+    BindState, BoundBuffer, Dirty, Dispatch, Draw, MAX_GROUPS, MAX_VERTEX_BUFFERS, NativeBufferTextureCopy,
+    NativeColor, NativeDepthStencil, NativeRenderPass, NativeTextureCopy,
 };
 use crate::plan::{MemoryBarrier, TextureBarrier};
 use crate::types::IndexFormat;
@@ -167,8 +167,8 @@ pub struct NullBuffer {
 }
 
 impl NullBuffer {
-    fn new(index: usize, buffer: &BoundBuffer) -> Self {
-        Self { index: index as u32, slot: buffer.slot, offset: buffer.offset, size: buffer.size }
+    fn new(index: usize, buffer: BoundBuffer) -> Self {
+        Self { index: index as u32, slot: buffer.native as u32, offset: buffer.offset, size: buffer.size }
     }
 }
 
@@ -199,7 +199,6 @@ impl NullState {
     pub(super) fn new(dirty: Dirty, state: &BindState) -> Self {
         let when = |bit| dirty.contains(bit);
         let groups = state.groups.iter().enumerate().filter(|(index, _)| when(Dirty::group(*index as u32)));
-        let buffers = state.vertex_buffers.iter().enumerate();
         let (first, end) = state.dirty_immediates;
         let bytes = || state.immediates.get(first as usize..end as usize).unwrap_or_default().to_vec();
         Self {
@@ -208,18 +207,16 @@ impl NullState {
                 .take(MAX_GROUPS)
                 .map(|(index, group)| NullGroup {
                     index: index as u32,
-                    slot: group.slot,
+                    slot: group.native as u32,
                     offsets: group.offsets.iter().copied().take(group.offset_count as usize).collect(),
                 })
                 .collect(),
-            vertex_buffers: buffers
-                .filter(|(index, _)| {
-                    when(Dirty::VERTEX_BUFFERS) && state.dirty_vertex_buffers >> index & 1 == 1
-                })
-                .map(|(index, buffer)| NullBuffer::new(index, buffer))
+            vertex_buffers: (0..MAX_VERTEX_BUFFERS)
+                .filter(|index| when(Dirty::VERTEX_BUFFERS) && state.dirty_vertex_buffers >> index & 1 == 1)
+                .map(|index| NullBuffer::new(index, state.vertex_buffers.get(index)))
                 .collect(),
             index_buffer: when(Dirty::INDEX_BUFFER)
-                .then(|| (NullBuffer::new(0, &state.index_buffer), state.index_format)),
+                .then(|| (NullBuffer::new(0, state.index_buffer), state.index_format)),
             viewport: when(Dirty::VIEWPORT).then_some(state.viewport),
             scissor: when(Dirty::SCISSOR).then_some(state.scissor),
             blend_constant: when(Dirty::BLEND_CONSTANT).then_some(state.blend_constant),

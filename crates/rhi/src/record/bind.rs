@@ -1,18 +1,18 @@
 //! Binding state that raster and compute passes share: groups, offsets, immediates, and what has changed.
 
 use crate::backend::{
-    BindState, BoundBuffer, BoundGroup, Dirty, MAX_DYNAMIC_OFFSETS, MAX_GROUPS, MAX_IMMEDIATES,
-    MAX_VERTEX_BUFFERS,
+    BindState, BoundBuffer, BoundGroup, Dirty, MAX_DYNAMIC_OFFSETS, MAX_GROUPS, MAX_IMMEDIATES, NOT_BOUND,
+    VertexBuffers,
 };
 use crate::error::{Error, Result, invalid, state, unsupported};
 use crate::handle::BindGroup;
 use crate::plan::ResourceUse;
 use crate::record::declared::Declared;
-use crate::registry::{BindGroupRecord, PipelineInterface, Registry};
+use crate::registry::{BindGroupRecord, HotGroup, PipelineInterface, Registry};
 use crate::types::IndexFormat;
 
 /// What a command buffer has bound, apart for the two kinds of pass. It outlives the passes: what the next one sets
-/// and the command buffer already has is not bound again. Slots are enough to tell, for nothing is destroyed while a
+/// and the command buffer already has is not bound again. Slots and native handles are enough to tell, for nothing is destroyed while a
 /// recording is open.
 #[derive(Debug)]
 pub(crate) struct Kept {
@@ -26,10 +26,9 @@ pub(crate) struct Point {
     pub state: BindState,
     /// What the pass has set and no draw or dispatch has brought to the command buffer yet.
     pub dirty: Dirty,
-    /// What the command buffer may not have as `state` says.
+    /// What else the command buffer may not have as `state` says; buffers and groups that it may not have are
+    /// [`NOT_BOUND`].
     pub unknown: Dirty,
-    /// The same for single vertex buffers.
-    pub unknown_vertex_buffers: u32,
     /// One past the last byte of immediates that is not zero.
     immediates_end: u32,
 }
@@ -52,12 +51,12 @@ impl Kept {
 
 impl Point {
     fn new() -> Self {
-        let group = BoundGroup { slot: 0, offset_count: 0, offsets: [0; MAX_DYNAMIC_OFFSETS] };
+        let group = BoundGroup { native: NOT_BOUND, offset_count: 0, offsets: [0; MAX_DYNAMIC_OFFSETS] };
         let state = BindState {
             pipeline: 0,
             layout: NO_LAYOUT,
             groups: [group; MAX_GROUPS],
-            vertex_buffers: [BoundBuffer::default(); MAX_VERTEX_BUFFERS],
+            vertex_buffers: VertexBuffers::default(),
             dirty_vertex_buffers: 0,
             index_buffer: BoundBuffer::default(),
             index_format: IndexFormat::Uint16,
@@ -68,36 +67,48 @@ impl Point {
             immediates: [0; MAX_IMMEDIATES],
             dirty_immediates: (0, 0),
         };
-        Self {
-            state,
-            dirty: Dirty::empty(),
-            unknown: Dirty::all(),
-            unknown_vertex_buffers: u32::MAX,
-            immediates_end: 0,
-        }
+        Self { state, dirty: Dirty::empty(), unknown: Dirty::all(), immediates_end: 0 }
     }
 
     pub(super) fn forget(&mut self) {
         self.state.layout = NO_LAYOUT;
         self.unknown = Dirty::all();
-        self.unknown_vertex_buffers = u32::MAX;
+        self.state.vertex_buffers.natives.fill(NOT_BOUND);
+        self.state.index_buffer.native = NOT_BOUND;
+        for group in &mut self.state.groups {
+            group.native = NOT_BOUND;
+        }
     }
 
     /// A pass begins, with nothing set. What the one before set and did not use is unknown natively.
     #[inline]
     fn begin(&mut self) {
-        self.unknown_vertex_buffers |= self.dirty_vertex_buffers();
-        self.unknown |= self.dirty;
-        self.dirty = Dirty::empty();
+        if !self.dirty.is_empty() {
+            self.give_up_dirty();
+        }
         // Both kinds of pass write the same native immediates, so nothing of them is kept.
         self.state.immediates[..self.immediates_end as usize].fill(0);
         self.immediates_end = 0;
     }
 
-    /// The vertex buffers that are dirty; the state keeps its list when the backend has done them.
-    #[inline]
-    pub(super) fn dirty_vertex_buffers(&self) -> u32 {
-        if self.dirty.contains(Dirty::VERTEX_BUFFERS) { self.state.dirty_vertex_buffers } else { 0 }
+    #[inline(never)]
+    fn give_up_dirty(&mut self) {
+        let dirty = std::mem::take(&mut self.dirty);
+        self.unknown |= dirty;
+        for (index, native) in self.state.vertex_buffers.natives.iter_mut().enumerate() {
+            if self.state.dirty_vertex_buffers >> index & 1 != 0 {
+                *native = NOT_BOUND;
+            }
+        }
+        self.state.dirty_vertex_buffers = 0;
+        if dirty.contains(Dirty::INDEX_BUFFER) {
+            self.state.index_buffer.native = NOT_BOUND;
+        }
+        for (index, group) in (0..).zip(&mut self.state.groups) {
+            if dirty.contains(Dirty::group(index)) {
+                group.native = NOT_BOUND;
+            }
+        }
     }
 
     /// Sets a part of the state; dirty unless the command buffer has it.
@@ -113,7 +124,7 @@ impl Point {
 }
 
 /// A group that the pass has set.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct SetGroup {
     /// The handle's bits; zero when none is set.
     bits: u64,
@@ -122,6 +133,10 @@ struct SetGroup {
     most: u32,
     unaligned: u32,
     layout: u32,
+}
+
+impl SetGroup {
+    const NONE: Self = Self { bits: 0, moving: 0, most: 0, unaligned: 0, layout: NO_LAYOUT };
 }
 
 /// State of one pass.
@@ -158,7 +173,7 @@ impl<'p> Bindings<'p> {
             declared,
             label,
             point,
-            groups: [SetGroup::default(); MAX_GROUPS],
+            groups: [SetGroup::NONE; MAX_GROUPS],
             checked: false,
             ready: false,
             applies: Dirty::empty(),
@@ -194,11 +209,11 @@ impl<'p> Bindings<'p> {
         if point.state.layout != interface.layout {
             point.state.layout = interface.layout;
             // Another layout may disturb what is bound natively, so all of it is bound again.
-            point.unknown |= Dirty::GROUPS;
             for (index, group) in self.groups.iter().enumerate() {
                 if group.bits != 0 {
-                    point.unknown -= Dirty::group(index as u32);
                     point.dirty |= Dirty::group(index as u32);
+                } else {
+                    point.state.groups[index].native = NOT_BOUND;
                 }
             }
             if point.immediates_end > 0 {
@@ -228,27 +243,46 @@ impl<'p> Bindings<'p> {
 
     #[inline(never)]
     fn set_another_group(&mut self, index: u32, group: BindGroup, offsets: &[u32]) {
+        let registry = self.registry;
+        if let Some(hot) = registry.groups.hot(group)
+            && (index as usize) < MAX_GROUPS
+            && usize::from(hot.offsets) == offsets.len()
+            && (!hot.guarded || self.declared.has_group(group) && !hot.unwritten)
+        {
+            match offsets {
+                [] => return self.put_group(index, group, hot, &[]),
+                [offset] if *offset <= hot.most && offset & hot.unaligned == 0 => {
+                    return self.put_group(index, group, hot, &[*offset]);
+                }
+                _ => {}
+            }
+        }
+        self.set_group_after_all(index, group, offsets);
+    }
+
+    /// The long way: several offsets, groups with something to check, and everything that is wrong.
+    #[inline(never)]
+    fn set_group_after_all(&mut self, index: u32, group: BindGroup, offsets: &[u32]) {
         if self.mistake.is_some() {
             return;
         }
-        let found = self.registry.groups.hot(group);
-        let (live, hot) = (found.is_some(), found.copied().unwrap_or_default());
-        let plain = match offsets {
-            _ if !live || hot.unwritten || index as usize >= MAX_GROUPS => false,
-            _ if hot.tracked && !self.declared.has_group(group) => false,
-            [] => hot.offsets == 0,
-            [offset] => hot.offsets == 1 && *offset <= hot.most && offset & hot.unaligned == 0,
-            _ => false,
-        };
-        if !plain && let Err(error) = self.check_group(index, group, offsets) {
+        if let Err(error) = self.check_group(index, group, offsets) {
             return self.fail(error);
         }
+        if let Some(hot) = self.registry.groups.hot(group) {
+            self.put_group(index, group, hot, offsets);
+        }
+    }
+
+    /// Sets a group that was checked.
+    #[inline(always)]
+    fn put_group(&mut self, index: u32, group: BindGroup, hot: &HotGroup, offsets: &[u32]) {
         let set = &mut self.groups[index as usize];
         // Another group of the same layout fits every pipeline that the one before fitted.
-        if set.bits == 0 || set.layout != hot.layout {
+        if set.layout != hot.layout {
             (self.checked, self.ready) = (false, false);
         }
-        let moving = if hot.offsets == 1 && !hot.tracked && !hot.unwritten { group.to_bits() } else { 0 };
+        let moving = if hot.offsets == 1 && !hot.guarded { group.to_bits() } else { 0 };
         *set = SetGroup {
             bits: group.to_bits(),
             moving,
@@ -256,18 +290,15 @@ impl<'p> Bindings<'p> {
             unaligned: hot.unaligned,
             layout: hot.layout,
         };
-        let part = Dirty::group(index);
         let bound = &mut self.point.state.groups[index as usize];
-        let same = bound.slot == group.slot() && bound.offsets[..offsets.len()] == *offsets;
-        if !same || self.point.unknown.intersects(part) {
-            bound.slot = group.slot();
+        if bound.native != hot.native || bound.offsets[..offsets.len()] != *offsets {
+            bound.native = hot.native;
             bound.offset_count = offsets.len() as u32;
             // A call to copy a few bytes would cost more than the bytes.
             for (bound, offset) in bound.offsets.iter_mut().zip(offsets) {
                 *bound = *offset;
             }
-            self.point.unknown -= part;
-            self.point.dirty |= part;
+            self.point.dirty |= Dirty::group(index);
         }
     }
 

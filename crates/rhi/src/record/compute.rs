@@ -98,6 +98,18 @@ impl<'p, B: Backend> ComputePass<'p, B> {
     /// Dispatches workgroups. A zero in any dimension does nothing.
     pub fn dispatch(&mut self, groups: [u32; 3]) {
         let most = self.backend.capabilities().limits.max_workgroups_per_dimension;
+        // None is zero, and none is over the limit.
+        if self.bindings.is_checked() && groups.iter().all(|count| count.wrapping_sub(1) < most) {
+            let dirty = self.bindings.take_dirty();
+            let dispatch = Dispatch::Direct(groups);
+            return self.encoder.dispatch(self.backend, dirty, &self.bindings.point.state, dispatch);
+        }
+        self.dispatch_after_all(groups, most);
+    }
+
+    /// The long way: what was not checked is, and nothing may be left to dispatch.
+    #[inline(never)]
+    fn dispatch_after_all(&mut self, groups: [u32; 3], most: u32) {
         if let Some(over) = groups.iter().find(|count| **count > most) {
             let what = self.bindings.what("dispatch");
             let error = unsupported(

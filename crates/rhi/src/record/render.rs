@@ -175,59 +175,73 @@ impl<'p, B: Backend> RenderPass<'p, B> {
     /// Binds vertices at a slot.
     #[inline]
     pub fn set_vertex_buffer(&mut self, index: u32, slice: BufferSlice) {
+        if index < self.max_vertex_buffers
+            && let Some(bound) = self.bindings.accepts(&slice, &VERTICES)
+        {
+            return self.put_vertex_buffer(index, bound);
+        }
+        self.set_vertex_buffer_after_all(index, &slice);
+    }
+
+    #[inline(never)]
+    fn set_vertex_buffer_after_all(&mut self, index: u32, slice: &BufferSlice) {
         if index >= self.max_vertex_buffers {
-            return self.refuse_slot(index);
+            let detail = format!("slot {index} requested, {} available", self.max_vertex_buffers);
+            let what = self.bindings.what("set_vertex_buffer");
+            return self.bindings.fail(unsupported(what, "limit max_vertex_buffers", detail));
         }
-        if !self.bindings.accepts(&slice, &VERTICES) {
-            return;
-        }
-        let point = &mut *self.bindings.point;
-        let current = &mut point.state.vertex_buffers[index as usize & (MAX_VERTEX_BUFFERS - 1)];
-        let bit = 1 << index;
-        let bound = BoundBuffer { slot: slice.buffer.slot(), offset: slice.offset, size: slice.size };
-        // What a buffer holds for the pipeline is a matter of its size alone.
-        if self.bound_vertex_buffers & bit == 0 || current.size != bound.size {
-            (self.counted, self.bindings.ready) = (false, false);
-        }
-        self.bound_vertex_buffers |= bit;
-        if *current != bound || point.unknown_vertex_buffers & bit != 0 {
-            *current = bound;
-            point.unknown_vertex_buffers &= !bit;
-            point.state.dirty_vertex_buffers = point.dirty_vertex_buffers() | bit;
-            point.dirty |= Dirty::VERTEX_BUFFERS;
+        if let Some(bound) = self.bindings.accepts_after_all(slice, &VERTICES) {
+            self.put_vertex_buffer(index, bound);
         }
     }
 
-    #[cold]
-    fn refuse_slot(&mut self, index: u32) {
-        let detail = format!("slot {index} requested, {} available", self.max_vertex_buffers);
-        let what = self.bindings.what("set_vertex_buffer");
-        self.bindings.fail(unsupported(what, "limit max_vertex_buffers", detail));
+    #[inline(always)]
+    fn put_vertex_buffer(&mut self, index: u32, bound: BoundBuffer) {
+        let point = &mut *self.bindings.point;
+        let bit = 1 << index;
+        self.bound_vertex_buffers |= bit;
+        let index = index as usize & (MAX_VERTEX_BUFFERS - 1);
+        let current = point.state.vertex_buffers.get(index);
+        // What a buffer holds for the pipeline is a matter of its size alone. A draw that was checked had all it needs.
+        if current.size != bound.size {
+            (self.counted, self.bindings.ready) = (false, false);
+        }
+        if current != bound {
+            point.state.vertex_buffers.set(index, bound);
+            point.state.dirty_vertex_buffers |= bit;
+            point.dirty |= Dirty::VERTEX_BUFFERS;
+        }
     }
 
     /// Binds indices.
     #[inline]
     pub fn set_index_buffer(&mut self, slice: BufferSlice, format: IndexFormat) {
-        let needs = indices(format);
-        if !self.bindings.accepts(&slice, needs) {
-            return;
+        if let Some(bound) = self.bindings.accepts(&slice, indices(format)) {
+            return self.put_index_buffer(bound, format);
         }
-        let point = &mut *self.bindings.point;
-        let bound = BoundBuffer { slot: slice.buffer.slot(), offset: slice.offset, size: slice.size };
-        if !self.index_bound || point.state.index_format != format {
+        self.set_index_buffer_after_all(&slice, format);
+    }
+
+    #[inline(never)]
+    fn set_index_buffer_after_all(&mut self, slice: &BufferSlice, format: IndexFormat) {
+        if let Some(bound) = self.bindings.accepts_after_all(slice, indices(format)) {
+            self.put_index_buffer(bound, format);
+        }
+    }
+
+    #[inline(always)]
+    fn put_index_buffer(&mut self, bound: BoundBuffer, format: IndexFormat) {
+        let state = &mut self.bindings.point.state;
+        let same = state.index_format == format;
+        if !self.index_bound || !same {
             (self.counted, self.bindings.ready) = (false, false);
         }
         self.index_bound = true;
-        self.indices = bound.size / needs.alignment;
-        let state = &mut point.state;
-        if state.index_buffer != bound
-            || state.index_format != format
-            || point.unknown.intersects(Dirty::INDEX_BUFFER)
-        {
+        self.indices = bound.size / indices(format).alignment;
+        if state.index_buffer != bound || !same {
             state.index_buffer = bound;
             state.index_format = format;
-            point.unknown -= Dirty::INDEX_BUFFER;
-            point.dirty |= Dirty::INDEX_BUFFER;
+            self.bindings.point.dirty |= Dirty::INDEX_BUFFER;
         }
     }
 
@@ -316,7 +330,14 @@ impl<'p, B: Backend> RenderPass<'p, B> {
 
     #[inline(never)]
     fn draw_dirty(&mut self, dirty: Dirty, vertices: Range<u32>, instances: Range<u32>) {
-        self.encoder.draw(self.backend, dirty, &self.bindings.point.state, direct(&vertices, &instances));
+        self.emit(dirty, direct(&vertices, &instances));
+    }
+
+    #[inline(always)]
+    fn emit(&mut self, dirty: Dirty, draw: Draw) {
+        let state = &mut self.bindings.point.state;
+        self.encoder.draw(self.backend, dirty, state, draw);
+        state.dirty_vertex_buffers = 0;
     }
 
     /// Draws by indices; `base_vertex` is added to each. Index values are not checked: what they fetch outside the
@@ -345,8 +366,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
 
     #[inline(never)]
     fn draw_indexed_dirty(&mut self, dirty: Dirty, indices: Range<u32>, base: i32, instances: Range<u32>) {
-        let draw = indexed(&indices, base, &instances);
-        self.encoder.draw(self.backend, dirty, &self.bindings.point.state, draw);
+        self.emit(dirty, indexed(&indices, base, &instances));
     }
 
     /// Draws by 16 bytes of arguments in a buffer.
@@ -430,7 +450,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
                     self.bindings.count += 1;
                 } else {
                     let dirty = self.bindings.take_dirty();
-                    self.encoder.draw(self.backend, dirty, &self.bindings.point.state, draw);
+                    self.emit(dirty, draw);
                 }
             }
             Err(error) => self.bindings.fail(error),
@@ -517,7 +537,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
                 let expected = format!("a vertex buffer at slot {index}, which \"{}\" reads", record.label);
                 return Err(state(self.bindings.what(call), expected, "none"));
             }
-            let size = self.bindings.point.state.vertex_buffers[index].size;
+            let size = self.bindings.point.state.vertex_buffers.sizes[index];
             let held = if size < need.last_end {
                 0
             } else {

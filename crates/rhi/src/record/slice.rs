@@ -1,5 +1,6 @@
 //! Vertex and index buffers: whether a slice may be bound.
 
+use crate::backend::BoundBuffer;
 use crate::desc::BufferSlice;
 use crate::error::{Result, invalid};
 use crate::plan::{BufferUse, ResourceUse};
@@ -37,30 +38,35 @@ pub(super) const fn indices(format: IndexFormat) -> &'static Needs {
 }
 
 impl Bindings<'_> {
-    /// Whether a slice may be bound; if not, the mistake is kept.
+    /// What is bound of a slice, if comparisons alone say that it may be.
     #[inline(always)]
-    pub(super) fn accepts(&mut self, slice: &BufferSlice, needs: &'static Needs) -> bool {
-        if self.mistake.is_none()
-            && let Some(hot) = self.registry.buffers.hot(slice.buffer)
-            && hot.usage & needs.usage.bits() != 0
+    pub(super) fn accepts(&self, slice: &BufferSlice, needs: &'static Needs) -> Option<BoundBuffer> {
+        let hot = self.registry.buffers.hot(slice.buffer)?;
+        let fits = hot.usage & needs.usage.bits() != 0
             && slice.offset & (needs.alignment - 1) == 0
-            && slice.size <= hot.size
+            && slice.size.wrapping_sub(1) < hot.size
             && slice.offset <= hot.size - slice.size
-            && !hot.tracked
-        {
-            return true;
-        }
-        self.accepts_after_all(slice, needs)
+            && !hot.tracked;
+        fits.then_some(BoundBuffer { native: hot.native, offset: slice.offset, size: slice.size })
     }
 
-    /// The long way: tracked buffers, and everything that is wrong.
-    #[inline(never)]
-    fn accepts_after_all(&mut self, slice: &BufferSlice, needs: &'static Needs) -> bool {
+    /// The long way: tracked buffers, empty slices, and everything that is wrong, which is kept.
+    pub(super) fn accepts_after_all(
+        &mut self,
+        slice: &BufferSlice,
+        needs: &'static Needs,
+    ) -> Option<BoundBuffer> {
         if self.mistake.is_some() {
-            return false;
+            return None;
         }
-        let checked = self.check_slice(slice, needs);
-        checked.map_err(|error| self.fail(error)).is_ok()
+        if let Err(error) = self.check_slice(slice, needs) {
+            self.fail(error);
+            return None;
+        }
+        let native = self.registry.buffers.hot(slice.buffer)?.native;
+        // An empty slice may begin at the buffer's end, which native APIs refuse.
+        let offset = if slice.size == 0 { 0 } else { slice.offset };
+        Some(BoundBuffer { native, offset, size: slice.size })
     }
 
     fn check_slice(&self, slice: &BufferSlice, needs: &'static Needs) -> Result<()> {

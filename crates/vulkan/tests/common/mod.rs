@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use purlin_rhi::backend::{
     Backend, BindState, BoundBuffer, BoundGroup, Dirty, Encoder, MAX_DYNAMIC_OFFSETS, MAX_IMMEDIATES,
-    NativeBufferTextureCopy, NativeView, bare_handle,
+    NativeBufferTextureCopy, NativeView, VertexBuffers, bare_handle,
 };
 use purlin_rhi::caps::Features;
 use purlin_rhi::desc::{BufferDesc, ComputePipelineDesc, MemoryClass, ShaderStageDesc, TextureDesc};
@@ -198,8 +198,8 @@ pub fn state() -> BindState {
     BindState {
         pipeline: 0,
         layout: 0,
-        groups: [BoundGroup { slot: 0, offset_count: 0, offsets: [0; MAX_DYNAMIC_OFFSETS] }; 4],
-        vertex_buffers: [BoundBuffer::default(); 16],
+        groups: [BoundGroup { native: 0, offset_count: 0, offsets: [0; MAX_DYNAMIC_OFFSETS] }; 4],
+        vertex_buffers: VertexBuffers::default(),
         dirty_vertex_buffers: 0,
         index_buffer: BoundBuffer::default(),
         index_format: IndexFormat::Uint16,

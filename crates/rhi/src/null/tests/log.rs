@@ -15,12 +15,12 @@ fn the_log_is_exact() {
     null.create_bind_group_layout(0, "gl", &[]).unwrap();
     null.create_bind_group(5, "g", 0, &[]).unwrap();
     let mut state = bind_state();
-    state.groups[1].slot = 5;
+    state.groups[1].native = 5;
     state.groups[1].offset_count = 2;
     state.groups[1].offsets[..2].copy_from_slice(&[256, 512]);
-    state.vertex_buffers[3] = BoundBuffer { slot: 2, offset: 16, size: 48 };
+    state.vertex_buffers.set(3, BoundBuffer { native: 2, offset: 16, size: 48 });
     state.dirty_vertex_buffers = 1 << 3;
-    state.index_buffer = BoundBuffer { slot: 1, offset: 4, size: 12 };
+    state.index_buffer = BoundBuffer { native: 1, offset: 4, size: 12 };
     state.immediates[8..12].copy_from_slice(&[1, 2, 3, 4]);
     state.dirty_immediates = (8, 12);
     let dirty = Dirty::PIPELINE

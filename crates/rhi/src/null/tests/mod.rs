@@ -8,7 +8,7 @@ mod log;
 use super::*;
 use crate::backend::{
     BindState, BoundBuffer, BoundGroup, Encoder, MAX_DYNAMIC_OFFSETS, MAX_GROUPS, MAX_IMMEDIATES,
-    MAX_VERTEX_BUFFERS, NativeBufferTextureCopy, NativeRenderPass,
+    NativeBufferTextureCopy, NativeRenderPass, VertexBuffers,
 };
 use crate::plan::{BarrierBatch, Layout, Scope, TextureBarrier};
 use crate::types::{BufferUsages, Extent3d, IndexFormat, Origin3d, TextureUsages, TextureViewDimension};
@@ -94,8 +94,8 @@ fn bind_state() -> BindState {
     BindState {
         pipeline: 0,
         layout: 0,
-        groups: [BoundGroup { slot: 0, offset_count: 0, offsets: [0; MAX_DYNAMIC_OFFSETS] }; MAX_GROUPS],
-        vertex_buffers: [BoundBuffer::default(); MAX_VERTEX_BUFFERS],
+        groups: [BoundGroup { native: 0, offset_count: 0, offsets: [0; MAX_DYNAMIC_OFFSETS] }; MAX_GROUPS],
+        vertex_buffers: VertexBuffers::default(),
         dirty_vertex_buffers: 0,
         index_buffer: BoundBuffer::default(),
         index_format: IndexFormat::Uint16,
