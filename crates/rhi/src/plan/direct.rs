@@ -28,10 +28,16 @@ pub(super) fn plan_pass<G: GroupUses>(
             return false;
         }
     }
+    let mut last = None;
     for group in groups.groups {
         match ledger.leases.use_group(*group, ledger.next) {
+            // Most groups of a pass need the barrier of the one before.
+            Some(barrier) if barrier == last => {}
             Some(None) => {}
-            Some(Some(MemoryBarrier { src, dst })) => plan.push_memory(src, dst),
+            Some(Some(barrier)) => {
+                plan.push_memory(barrier.src, barrier.dst);
+                last = Some(barrier);
+            }
             None if !plan_group(ledger, *group, groups.of, plan, lease) => return false,
             None => {}
         }

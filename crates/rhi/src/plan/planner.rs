@@ -35,6 +35,7 @@ use super::passes::{DeclaredGroups, GroupUses, Pass, PassList};
 use super::runs::{Mark, State};
 use super::undo::{NONE, Touched};
 use super::{batches, direct, fine, whole};
+use crate::handle::BindGroup;
 use crate::plan::Access;
 
 /// How precisely dependencies are found. Layouts, definedness and conflicts are always exact.
@@ -149,6 +150,26 @@ pub(super) struct Context<'a> {
     pub end: u32,
 }
 
+/// What a pass is that declares one thing only.
+#[derive(Clone, Copy)]
+enum Alone<'a> {
+    No,
+    Group(BindGroup),
+    Use(&'a ResourceUse),
+}
+
+impl<'a> Alone<'a> {
+    #[inline]
+    fn of(pass: &Pass<'a>, groups: &[BindGroup]) -> Self {
+        match (pass.uses, groups) {
+            _ if !pass.discards.is_empty() => Self::No,
+            ([], [group]) => Self::Group(*group),
+            ([usage], []) => Self::Use(usage),
+            _ => Self::No,
+        }
+    }
+}
+
 impl Planner {
     /// A planner with nothing planned.
     pub fn new(mode: HazardMode) -> Self {
@@ -188,14 +209,15 @@ impl Planner {
         plan: &mut Plan,
     ) -> Result<(), PlanError> {
         if self.mode == HazardMode::Fine && !plan.wants_reasons() && pass.aliases.is_empty() {
-            let alone = match groups.groups {
-                [group] if pass.uses.is_empty() && pass.discards.is_empty() => Some(*group),
-                _ => None,
+            let alone = Alone::of(pass, groups.groups);
+            let planned = match alone {
+                Alone::Group(group) => {
+                    ledger.leases.use_group(group, ledger.next).or_else(|| ledger.plan_group_again(group))
+                }
+                Alone::Use(usage) => ledger.plan_use_again(usage),
+                Alone::No => None,
             };
-            if let Some(group) = alone
-                && let Some(barrier) =
-                    ledger.leases.use_group(group, ledger.next).or_else(|| ledger.plan_again(group))
-            {
+            if let Some(barrier) = planned {
                 plan.push_lone(barrier);
                 return Ok(());
             }
@@ -205,10 +227,10 @@ impl Planner {
                 ledger.begin_call();
                 let usual = direct::plan_pass(ledger, pass, groups, plan, lease);
                 if usual && !ledger.leases.has_met() {
-                    if let Some(group) = alone
-                        && let Some(barrier) = plan.lone()
-                    {
-                        ledger.keep_for_again(group, barrier);
+                    match (alone, plan.lone()) {
+                        (Alone::Group(group), Some(barrier)) => ledger.keep_group(group, barrier),
+                        (Alone::Use(usage), Some(barrier)) => ledger.keep_use(usage, barrier),
+                        _ => {}
                     }
                     return Ok(());
                 }

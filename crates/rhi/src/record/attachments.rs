@@ -8,8 +8,8 @@ use crate::backend::{
 };
 use crate::caps::Capabilities;
 use crate::error::{Result, invalid, state, unsupported};
-use crate::handle::{BindGroup, TextureView};
-use crate::plan::{Aspects, PassList, ResourceUse, TextureRange, TextureUse};
+use crate::handle::{BindGroup, Texture, TextureView};
+use crate::plan::{Aspects, ResourceUse, TextureRange, TextureUse};
 use crate::registry::{Registry, TextureViewRecord};
 use crate::types::{ShaderStages, TextureFormat, TextureSampleType, TextureUsages};
 
@@ -94,38 +94,34 @@ fn aspect_uses(attachment: &DepthStencilAttachment) -> ArrayVec<(Aspects, Textur
     depth.into_iter().chain(stencil).map(|(aspect, (usage, stored))| (aspect, usage, stored)).collect()
 }
 
-/// Declares the attachments of a pass to the planner.
-pub(crate) fn declare(registry: &Registry, desc: &RenderPassDesc<'_>, passes: &mut PassList) -> Result<()> {
-    let mut push =
-        |view: TextureView, aspects: Option<Aspects>, usage: TextureUse, stored: bool| -> Result<()> {
-            let record = view_record(registry, view, desc.label)?;
-            let Some(texture) = registry.textures.handle_at(record.texture) else {
-                let found = format!("the texture of view \"{}\" was destroyed", record.label);
-                return Err(state(
-                    format!("pass \"{}\"", desc.label),
-                    "attachments whose texture is alive",
-                    found,
-                ));
-            };
-            let range = TextureRange { aspects: aspects.unwrap_or(record.range.aspects), ..record.range };
-            passes.push_use(ResourceUse::Texture { texture, range, usage });
-            if !stored {
-                passes.push_discard(texture, range);
-            }
-            Ok(())
+/// What the attachments of a pass declare to the planner.
+#[derive(Debug, Default)]
+pub(crate) struct AttachmentUses {
+    pub uses: ArrayVec<ResourceUse, 10>,
+    pub discards: ArrayVec<(Texture, TextureRange), 10>,
+}
+
+impl AttachmentUses {
+    #[inline]
+    fn push(
+        &mut self,
+        registry: &Registry,
+        view: &TextureViewRecord,
+        aspects: Aspects,
+        (usage, stored): (TextureUse, bool),
+        label: &str,
+    ) -> Result<()> {
+        let Some(texture) = registry.textures.handle_at(view.texture) else {
+            let found = format!("the texture of view \"{}\" was destroyed", view.label);
+            return Err(state(format!("pass \"{label}\""), "attachments whose texture is alive", found));
         };
-    for color in desc.colors.iter().flatten() {
-        push(color.view, None, color_use(&color.load), color.store == StoreOp::Store)?;
-    }
-    if let Some(attachment) = &desc.depth_stencil {
-        for (aspect, usage, stored) in aspect_uses(attachment) {
-            push(attachment.view, Some(aspect), usage, stored)?;
+        let range = TextureRange { aspects, ..view.range };
+        self.uses.push(ResourceUse::Texture { texture, range, usage });
+        if !stored {
+            self.discards.push((texture, range));
         }
+        Ok(())
     }
-    for usage in desc.uses {
-        super::declared::check_use(registry, usage, desc.label)?;
-    }
-    Ok(())
 }
 
 fn view_record<'r>(registry: &'r Registry, view: TextureView, label: &str) -> Result<&'r TextureViewRecord> {
@@ -162,6 +158,7 @@ impl ResolvedPass {
         NativeTargets { colors: &self.formats, depth_stencil: self.depth_format, samples: self.samples }
     }
 
+    #[inline]
     fn join(&mut self, view: &TextureViewRecord, first: &mut bool, what: &dyn Fn() -> String) -> Result<()> {
         if !view.usage.contains(TextureUsages::RENDER_ATTACHMENT) {
             let found = format!(
@@ -189,12 +186,14 @@ impl ResolvedPass {
 }
 
 /// Checks the attachments of a pass and resolves them for the backend, where the pass lies: it is large, and moving it
-/// costs. It comes empty.
+/// costs. It comes empty. Notes what they declare, if it is not planned already.
+#[inline(always)]
 pub(crate) fn resolve(
     registry: &Registry,
     capabilities: &Capabilities,
     desc: &RenderPassDesc<'_>,
     pass: &mut ResolvedPass,
+    mut declared: Option<&mut AttachmentUses>,
 ) -> Result<()> {
     let what = || format!("pass \"{}\"", desc.label);
     let most = capabilities.limits.max_color_attachments.min(8);
@@ -221,6 +220,10 @@ pub(crate) fn resolve(
         }
         pass.colors.push(Some(NativeColor { view: color.view.slot(), load: color.load, store: color.store }));
         pass.formats.push(Some(view.format));
+        if let Some(declared) = &mut declared {
+            let used = (color_use(&color.load), color.store == StoreOp::Store);
+            declared.push(registry, view, view.range.aspects, used, desc.label)?;
+        }
     }
     if let Some(attachment) = &desc.depth_stencil {
         let view = view_record(registry, attachment.view, desc.label)?;
@@ -259,6 +262,11 @@ pub(crate) fn resolve(
             stencil: attachment.stencil,
         });
         pass.depth_format = Some(view.format);
+        if let Some(declared) = &mut declared {
+            for (aspect, usage, stored) in aspect_uses(attachment) {
+                declared.push(registry, view, aspect, (usage, stored), desc.label)?;
+            }
+        }
     }
     if first {
         return Err(invalid(what(), "attachments", "at least one attachment", "none"));

@@ -247,7 +247,7 @@ impl<'p> Bindings<'p> {
         if let Some(hot) = registry.groups.hot(group)
             && (index as usize) < MAX_GROUPS
             && usize::from(hot.offsets) == offsets.len()
-            && (!hot.guarded || self.declared.has_group(group) && !hot.unwritten)
+            && (!hot.guarded || !hot.unwritten && self.declared.is_next_group(group))
         {
             match offsets {
                 [] => return self.put_group(index, group, hot, &[]),

@@ -217,14 +217,16 @@ impl<'p> Declared<'p> {
         find_near(self.uses, &mut self.near_use, |have| covers(have, wanted))
     }
 
-    /// Whether the group is declared, and all that it uses with it.
+    /// Whether the group is the next one declared: mostly groups are bound in the order of their declaration.
     #[inline]
+    pub(super) fn is_next_group(&mut self, group: BindGroup) -> bool {
+        let is_next = self.groups.get(self.near_group) == Some(&group);
+        self.near_group += usize::from(is_next);
+        is_next
+    }
+
+    /// Whether the group is declared, and all that it uses with it.
     pub(super) fn has_group(&mut self, group: BindGroup) -> bool {
-        // Groups are mostly bound in the order of their declaration.
-        if self.groups.get(self.near_group) == Some(&group) {
-            self.near_group += 1;
-            return true;
-        }
         let found = find_near(self.groups, &mut self.near_group, |have| *have == group);
         self.near_group += usize::from(found);
         found

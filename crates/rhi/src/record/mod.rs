@@ -18,8 +18,10 @@ use crate::backend::{Backend, Encoder};
 use crate::desc::{BufferSlice, TexelLayout, TexturePlace};
 use crate::device::{Device, SubmissionToken};
 use crate::error::{Error, Result, invalid, named, state};
-use crate::handle::{BindGroup, Buffer, ResourceKind};
-use crate::plan::{BarrierBatch, BufferUse, DeclaredGroups, Pass, PassList, Plan, ResourceUse, TextureUse};
+use crate::handle::{BindGroup, Buffer, ResourceKind, Texture};
+use crate::plan::{
+    BarrierBatch, BufferUse, DeclaredGroups, Pass, PassList, Plan, ResourceUse, TextureRange, TextureUse,
+};
 use crate::record::declared::{
     Declared, check_groups, check_list, check_use, failed_pass, is_empty_use, plan_error,
 };
@@ -27,8 +29,8 @@ use crate::services::row_pitch;
 use crate::services::{Footprint, ReadTicket};
 use crate::types::{Extent3d, TextureDimension};
 
-use attachments::ResolvedPass;
 pub use attachments::{AspectOps, ColorAttachment, DepthStencilAttachment, RenderPassDesc};
+use attachments::{AttachmentUses, ResolvedPass};
 pub use compute::ComputePass;
 pub use render::RenderPass;
 pub use transfer::TransferPass;
@@ -36,7 +38,7 @@ pub use transfer::TransferPass;
 /// What a recording needs and keeps from frame to frame, so that warm recordings allocate nothing.
 #[derive(Debug)]
 pub(crate) struct Scratch<B: Backend> {
-    pub passes: PassList,
+    pub uses: Vec<ResourceUse>,
     pub plan: Plan,
     pub kept: bind::Kept,
     pub sections: parallel::Sections<B>,
@@ -46,7 +48,7 @@ pub(crate) struct Scratch<B: Backend> {
 impl<B: Backend> Default for Scratch<B> {
     fn default() -> Self {
         Self {
-            passes: PassList::default(),
+            uses: Vec::new(),
             plan: Plan::default(),
             kept: bind::Kept::default(),
             sections: parallel::Sections::default(),
@@ -187,15 +189,18 @@ impl<B: Backend> Recorder<'_, B> {
         }
     }
 
-    /// Plans one pass, whose uses are in the scratch list unless they are given, and emits its barriers.
-    fn plan_pass(&mut self, uses: Option<&[ResourceUse]>, groups: &[BindGroup], label: &str) -> Result<()> {
+    /// Plans one pass and emits its barriers.
+    fn plan_pass(
+        &mut self,
+        uses: &[ResourceUse],
+        discards: &[(Texture, TextureRange)],
+        groups: &[BindGroup],
+        label: &str,
+    ) -> Result<()> {
         let Some(encoder) = &mut self.encoder else { return Ok(()) };
         let Device { registry, backend, planner, ledger, scratch, .. } = &mut *self.device;
         check_groups(registry, groups, label)?;
-        let pass = match uses {
-            Some(uses) => Pass { first_use: 0, uses, discards: &[], aliases: &[] },
-            None => scratch.passes.pass(0),
-        };
+        let pass = Pass { first_use: 0, uses, discards, aliases: &[] };
         // A plan grows by a batch for each pass; this one is about one pass.
         let plan = &mut scratch.plan;
         plan.clear();
@@ -244,20 +249,29 @@ impl<B: Backend> Recorder<'_, B> {
 
     /// Checks a raster pass, plans it, and emits its barriers.
     fn plan_render_pass(&mut self, desc: &RenderPassDesc<'_>, resolved: &mut ResolvedPass) -> Result<()> {
-        self.resolve(desc, resolved)?;
-        let scratch = &mut self.device.scratch;
-        scratch.passes.begin();
-        attachments::declare(&self.device.registry, desc, &mut scratch.passes)?;
-        for usage in desc.uses {
-            scratch.passes.push_use(*usage);
+        let mut declared = AttachmentUses::default();
+        let device = &mut *self.device;
+        let capabilities = device.backend.capabilities();
+        attachments::resolve(&device.registry, capabilities, desc, resolved, Some(&mut declared))?;
+        let AttachmentUses { uses, discards } = &declared;
+        if desc.uses.is_empty() {
+            return self.plan_pass(uses, discards, desc.groups, desc.label);
         }
-        scratch.passes.end_pass();
-        self.plan_pass(None, desc.groups, desc.label)
+        for usage in desc.uses {
+            check_use(&device.registry, usage, desc.label)?;
+        }
+        let mut all = std::mem::take(&mut device.scratch.uses);
+        all.clear();
+        all.extend_from_slice(uses);
+        all.extend_from_slice(desc.uses);
+        let planned = self.plan_pass(&all, discards, desc.groups, desc.label);
+        self.device.scratch.uses = all;
+        planned
     }
 
     /// Checks the attachments, before any barrier speaks of them.
     fn resolve(&self, desc: &RenderPassDesc<'_>, resolved: &mut ResolvedPass) -> Result<()> {
-        attachments::resolve(&self.device.registry, self.device.backend.capabilities(), desc, resolved)
+        attachments::resolve(&self.device.registry, self.device.backend.capabilities(), desc, resolved, None)
     }
 
     /// Records a raster pass whose barriers were planned and emitted before. `declared` are its uses. The body owns the
@@ -373,7 +387,7 @@ impl<B: Backend> Recorder<'_, B> {
         for usage in uses {
             check_use(&self.device.registry, usage, label)?;
         }
-        self.plan_pass(Some(uses), groups, label)
+        self.plan_pass(uses, &[], groups, label)
     }
 
     fn compute_pass_body(

@@ -503,13 +503,16 @@ impl<'p, B: Backend> RenderPass<'p, B> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn check_range(&self, what: &'static str, end: u64, available: u64, call: &str) -> Result<()> {
-        if end <= available {
-            return Ok(());
-        }
+        if end <= available { Ok(()) } else { Err(self.bad_range(what, end, available, call)) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn bad_range(&self, what: &'static str, end: u64, available: u64, call: &str) -> Error {
         let expected = format!("{what} up to {available}, which the bound buffers hold");
-        Err(invalid(self.bindings.what(call), what, expected, format!("up to {end}")))
+        invalid(self.bindings.what(call), what, expected, format!("up to {end}"))
     }
 
     fn check_index_buffer(&self, record: &RenderPipelineRecord, call: &str) -> Result<()> {

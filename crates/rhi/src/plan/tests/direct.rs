@@ -15,11 +15,16 @@ proptest! {
 
     /// The same barriers, states and errors, whether or not a pass takes the short way.
     #[test]
-    fn a_pass_by_itself_is_a_list_of_one(passes in any_passes(), whole in any::<bool>(), keep in any::<bool>()) {
+    fn a_pass_by_itself_is_a_list_of_one(
+        passes in any_passes(),
+        whole in any::<bool>(),
+        keep in any::<bool>(),
+        times in 1..4usize,
+    ) {
         let (mut ledger, mut reference) = (fresh_ledger(), fresh_ledger());
         let (mut short, mut long) = (Planner::default(), Planner::default());
         let (mut plan, mut expected, mut list) = (Plan::new(), Plan::with_reasons(), PassList::new());
-        for (uses, discard, then) in std::iter::once(&prologue()).chain(&passes) {
+        for (uses, discard, then) in std::iter::once(&prologue()).chain(passes.iter().flat_map(|pass| std::iter::repeat_n(pass, times))) {
             let uses: Vec<_> = uses.iter().map(|usage| if whole { widen(usage) } else { *usage }).collect();
             let discards: Vec<_> = discard.iter().map(|range| (texture(1), *range)).collect();
             list.begin();
@@ -127,4 +132,34 @@ fn removal_wins_over_taking_back() {
     assert!(!world.ledger.buffer_defined(0, 0, 0), "there is no such buffer any more");
     assert!(world.ledger.buffer_defined(1, 0, 0) && !world.ledger.buffer_defined(1, 0, 8));
     assert!(!world.ledger.buffer_defined(1, 0, SIZE), "the new one keeps its own size");
+}
+
+#[test]
+fn a_use_that_comes_again_is_planned_by_comparison() {
+    let mut world = World::texture(Aspects::COLOR, 1, 1);
+    let draw = |load| t(0, TextureUse::Color { load });
+    let plan_pass = |world: &mut World, usage: ResourceUse| {
+        world.plan = Plan::new();
+        world
+            .planner
+            .plan_pass(&mut world.ledger, &pass(&[usage], &[]), &no_groups(), &mut world.plan)
+            .unwrap();
+        lines(world.plan.batch(0))
+    };
+    assert_eq!(plan_pass(&mut world, draw(false)).len(), 1, "a transition, which is not kept");
+    let first = plan_pass(&mut world, draw(true));
+    let revision = world.ledger.texture_revision(0);
+    assert_eq!(plan_pass(&mut world, draw(true)), first);
+    assert_eq!(world.ledger.texture_revision(0), revision, "nothing is committed yet");
+    assert!(world.ledger.plan_use_again(&draw(true)).is_some());
+    assert!(world.ledger.plan_use_again(&draw(false)).is_none(), "another use");
+    world.planner.discard(&mut world.ledger);
+    assert!(world.ledger.plan_use_again(&draw(true)).is_none(), "another state: the texture is fresh again");
+    plan_pass(&mut world, draw(false));
+    plan_pass(&mut world, draw(true));
+    plan_pass(&mut world, draw(true));
+    world.commit(7);
+    assert_eq!((world.ledger.texture_ordinal(0), world.ledger.texture_revision(0)), (7, 3));
+    plan_pass(&mut world, t(0, TextureUse::Sampled(FS)));
+    assert!(world.ledger.plan_use_again(&draw(true)).is_none(), "another layout");
 }

@@ -330,8 +330,8 @@ fn groups_that_pass_their_resources_to_and_fro_are_planned_by_comparison() {
     }
     world.commit(1);
     let revision = world.ledger.buffer_revision(0);
-    assert_eq!(world.ledger.plan_again(group(1)), None, "its own pass was the last");
-    let found = world.ledger.plan_again(group(0)).flatten().map(|barrier| (barrier.src, barrier.dst));
+    assert_eq!(world.ledger.plan_group_again(group(1)), None, "its own pass was the last");
+    let found = world.ledger.plan_group_again(group(0)).flatten().map(|barrier| (barrier.src, barrier.dst));
     let scope = |access| Scope::new(Stages::COMPUTE_SHADER, access);
     assert_eq!(found, Some((scope(Access::STORAGE_WRITE), scope(Access::STORAGE_READ))));
     world.planner.discard(&mut world.ledger);
@@ -351,5 +351,5 @@ fn groups_that_pass_their_resources_to_and_fro_are_planned_by_comparison() {
             &mut world.plan,
         )
         .unwrap();
-    assert_eq!(world.ledger.plan_again(group(0)), None);
+    assert_eq!(world.ledger.plan_group_again(group(0)), None);
 }
