@@ -16,7 +16,7 @@ use crate::device::Vulkan;
 use crate::memory::failed;
 
 /// Sets of a layout's first pool; each further pool has four times as many, up to the second figure.
-const POOL_SETS: (u32, u32) = (16, 256);
+const POOL_SETS: (u32, u32) = (16, 1024);
 
 /// The stages of every immediate range: one range for all, so that pushes always name what the layout names.
 pub(crate) const IMMEDIATE_STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
@@ -255,7 +255,9 @@ impl GroupLayout {
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
         // SAFETY: the pool was sized for exactly these sets.
         match unsafe { device.allocate_descriptor_sets(&info) } {
-            Ok(made) => self.free.extend(made),
+            // The list gives its last first. Sets that were made in a row are bound in a row, mostly, and drivers keep
+            // them in that order.
+            Ok(made) => self.free.extend(made.into_iter().rev()),
             Err(error) => {
                 // SAFETY: made above and used by nobody.
                 unsafe { device.destroy_descriptor_pool(pool, None) };
