@@ -2,6 +2,10 @@
 //!
 //! Keys are handles, which never name another resource once theirs is gone, so an entry can be stale but never wrong.
 //! Stale and unused entries are given up some frames later; until then they keep their texture's memory.
+//!
+//! Frames of one structure look nothing up but what changes, so they do not tell of the rest that it is in use. All of
+//! it was looked up by the frame that materialized last in full, and nothing younger than that goes. When such frames
+//! make entries, one of them is materialized in full from time to time, so that the older of them can go.
 
 use purlin_rhi::backend::{Backend, MAX_DYNAMIC_OFFSETS};
 use purlin_rhi::plan::TextureRange;
@@ -89,6 +93,10 @@ pub(crate) struct Cache {
     groups: FxHashMap<GroupKey, Cached<kind::BindGroup>>,
     /// The key of the group being looked for. Kept for its memory.
     wanted: GroupKey,
+    /// The last frame that looked up everything it uses.
+    full: u64,
+    /// Whether entries were made since.
+    grown: bool,
 }
 
 impl Cache {
@@ -117,6 +125,7 @@ impl Cache {
         let owner = device.create_texture_view(key.texture, &desc)?;
         let view = *owner;
         self.views.insert(key, Cached { owner, frame });
+        self.grown = true;
         Ok((view, true))
     }
 
@@ -149,11 +158,24 @@ impl Cache {
         let owner = device.create_bind_group(&BindGroupDesc { label, layout, entries: &entries })?;
         let group = *owner;
         self.groups.insert(self.wanted.clone(), Cached { owner, frame });
+        self.grown = true;
         Ok((group, true))
+    }
+
+    /// Notes that the frame has looked up everything it uses.
+    pub(crate) fn looked_up_all(&mut self, frame: u64) {
+        self.full = frame;
+        self.grown = false;
+    }
+
+    /// Whether entries were made since a frame has looked up everything it uses.
+    pub(crate) fn has_grown(&self) -> bool {
+        self.grown
     }
 
     /// Gives up what no frame since `oldest` has used, and views of textures that are gone.
     pub(crate) fn evict<B: Backend>(&mut self, device: &Device<B>, oldest: u64) {
+        let oldest = oldest.min(self.full);
         self.groups.retain(|_, cached| cached.frame >= oldest);
         self.views
             .retain(|key, cached| cached.frame >= oldest && device.describe_texture(key.texture).is_ok());

@@ -7,7 +7,7 @@ use purlin_rhi::types::{
     BufferUsages, Extent3d, TextureAspect, TextureDimension, TextureFormat, TextureUsages,
     TextureViewDimension,
 };
-use purlin_rhi::{Buffer, BufferSlice, Sampler, StoreOp, Texture, TextureView};
+use purlin_rhi::{BindGroupLayout, Buffer, StoreOp, Texture, TextureView};
 
 use crate::cache::{BoundGroup, Cache};
 use crate::declare::{At, Declared};
@@ -30,13 +30,22 @@ pub struct GraphOptions {
     pub hazards: HazardMode,
     /// Whether a transient may take the place of an equal one whose last use is over.
     pub transient_reuse: bool,
+    /// Whether a frame with the structure of the last one takes over all that was found out about it. Labels, pipelines,
+    /// bodies, draws, clear values, uploaded data and the handles of imports of one description are not structure.
+    pub structure_reuse: bool,
     /// After how many frames without use the arena gives up a texture, buffer, view or bind group.
     pub keep_frames: u32,
 }
 
 impl Default for GraphOptions {
     fn default() -> Self {
-        Self { cull: true, hazards: HazardMode::Fine, transient_reuse: true, keep_frames: 8 }
+        Self {
+            cull: true,
+            hazards: HazardMode::Fine,
+            transient_reuse: true,
+            structure_reuse: true,
+            keep_frames: 8,
+        }
     }
 }
 
@@ -176,11 +185,19 @@ pub(crate) struct ResolvedBinding {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ResolvedBound {
-    Texture { resource: u32, range: TextureRange, aspect: TextureAspect, dimension: TextureViewDimension },
-    Buffer { resource: u32, offset: u64, size: u64 },
-    Sampler(Sampler),
-    View(TextureView),
-    Uploaded(BufferSlice),
+    Texture {
+        resource: u32,
+        range: TextureRange,
+        aspect: TextureAspect,
+        dimension: TextureViewDimension,
+    },
+    Buffer {
+        resource: u32,
+        offset: u64,
+        size: u64,
+    },
+    /// Something outside the graph. The declaration says what, and each frame may say something else.
+    Outside,
 }
 
 /// A dependency between two passes.
@@ -230,13 +247,19 @@ pub(crate) struct Context {
     /// The first mistake of declaration.
     pub mistake: Option<GraphError>,
 
+    /// The switches that the rest was found out under.
+    pub compiled_with: GraphOptions,
+
     /// From `resolve`.
     pub resources: Vec<Resource>,
     pub uses: Vec<Use>,
     /// Where the uses of each pass end.
     pub pass_ends: Vec<u32>,
     pub attachments: Vec<Attachment>,
+    /// One for each of `declared.bindings`.
     pub bindings: Vec<ResolvedBinding>,
+    /// The layouts of all groups, each at least once.
+    pub layouts: Vec<BindGroupLayout>,
 
     /// From `edges`.
     pub edges: Vec<Edge>,
@@ -254,6 +277,10 @@ pub(crate) struct Context {
 
     /// From `place`.
     pub physical: Vec<Physical>,
+    /// Transients in the order in which they were placed.
+    pub placed: Vec<u32>,
+    /// The pool's removals when they were.
+    pub placed_at: u64,
     /// How many bytes of transients begin and end at each live pass.
     pub byte_changes: Vec<i64>,
 
@@ -269,6 +296,8 @@ pub(crate) struct Context {
     /// Nanoseconds of each live pass's recording, for reports.
     pub pass_ns: Vec<u64>,
     pub stats: FrameStats,
+    /// What a frame of this structure counts.
+    pub structure_stats: FrameStats,
     pub pool: Pool,
     pub cache: Cache,
 }
@@ -279,14 +308,8 @@ impl Context {
         self.frame += 1;
         self.graph = graph;
         self.mistake = None;
-        self.declared.clear();
+        self.declared.begin();
         self.stats = FrameStats::default();
-        // The uses of an earlier frame must not be taken for those of this one if it never compiles.
-        self.resources.clear();
-        self.uses.clear();
-        self.pass_ends.clear();
-        self.order.clear();
-        self.physical.clear();
         self.pool.take_back_exports();
     }
 

@@ -2,6 +2,10 @@
 //!
 //! Nothing here borrows anything. Labels are copied into one text, parts are indices, and the closures of passes lie in
 //! the graph's bump memory under the numbers that [`Work`] holds.
+//!
+//! Declaring compares: the lists still hold the last frame, and [`Declared::same`] stays true for as long as this one has
+//! the same structure ([`crate::kept`]). Structure is whatever a phase looks at, source lines included, since errors and
+//! reports speak of them.
 
 use std::ops::Range;
 use std::panic::Location;
@@ -13,6 +17,7 @@ use purlin_rhi::{
 };
 use rustc_hash::FxHashMap;
 
+use crate::kept::{Entry, Kept};
 use crate::transient::{TransientBuffer, TransientTexture};
 use crate::version::sealed::ResourceRef;
 use crate::version::{BufferRef, TextureRef};
@@ -160,16 +165,33 @@ pub(crate) struct BindingDecl {
     pub at: At,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct PassDecl {
     pub name: Name,
     pub at: At,
     pub kind: PassKind,
     pub work: Work,
     pub side_effect: bool,
-    pub attachments: Range<u32>,
-    pub groups: Range<u32>,
-    pub uses: Range<u32>,
+    attachments: (u32, u32),
+    groups: (u32, u32),
+    uses: (u32, u32),
+}
+
+impl PassDecl {
+    /// Its part of [`Declared::attachments`].
+    pub(crate) fn attachments(&self) -> Range<u32> {
+        self.attachments.0..self.attachments.1
+    }
+
+    /// Its part of [`Declared::groups`].
+    pub(crate) fn groups(&self) -> Range<u32> {
+        self.groups.0..self.groups.1
+    }
+
+    /// Its part of [`Declared::uses`].
+    pub(crate) fn uses(&self) -> Range<u32> {
+        self.uses.0..self.uses.1
+    }
 }
 
 /// A resource whose contents are wanted after the frame.
@@ -181,32 +203,67 @@ pub(crate) struct ExportDecl {
     pub at: At,
 }
 
+/// What changed in a group whose structure is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Change {
+    Nothing,
+    /// Where a range of a buffer begins, and nothing else.
+    Offset,
+    /// What is bound.
+    Bound,
+}
+
 /// The frame as authored.
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
+    /// Whether the frame so far has the structure of the last one that was compiled. At the end of a frame it also means
+    /// that there is nothing more in the last one.
+    pub same: bool,
     text: String,
-    pub resources: Vec<ResourceDecl>,
+    pub resources: Kept<ResourceDecl>,
     /// Imports by kind and handle: two imports of one resource are one, so that its hazards meet.
     imports: FxHashMap<(bool, u64), u32>,
-    pub passes: Vec<PassDecl>,
-    pub attachments: Vec<AttachmentDecl>,
-    pub groups: Vec<GroupDecl>,
-    pub bindings: Vec<BindingDecl>,
-    pub uses: Vec<DeclaredUse>,
-    pub exports: Vec<ExportDecl>,
+    pub passes: Kept<PassDecl>,
+    pub attachments: Kept<AttachmentDecl>,
+    pub groups: Kept<GroupDecl>,
+    pub bindings: Kept<BindingDecl>,
+    pub uses: Kept<DeclaredUse>,
+    pub exports: Kept<ExportDecl>,
+    /// The groups that bind something else than in the last frame, while the structure is the same, until they do. An
+    /// abandoned builder may leave too many behind.
+    pub rebound: Vec<(u32, Change)>,
 }
 
 impl Declared {
-    pub(crate) fn clear(&mut self) {
+    /// Begins a frame.
+    pub(crate) fn begin(&mut self) {
         self.text.clear();
-        self.resources.clear();
         self.imports.clear();
-        self.passes.clear();
-        self.attachments.clear();
-        self.groups.clear();
-        self.bindings.clear();
-        self.uses.clear();
-        self.exports.clear();
+        // What the last frame would have bound was taken over here, and nothing came of it.
+        self.same &= self.rebound.is_empty();
+        self.rebound.clear();
+        self.resources.begin();
+        self.passes.begin();
+        self.attachments.begin();
+        self.groups.begin();
+        self.bindings.begin();
+        self.uses.begin();
+        self.exports.begin();
+    }
+
+    /// Ends the frame.
+    pub(crate) fn end(&mut self) {
+        self.drop_unfinished();
+        let ends = [
+            self.resources.end(),
+            self.passes.end(),
+            self.attachments.end(),
+            self.groups.end(),
+            self.bindings.end(),
+            self.uses.end(),
+            self.exports.end(),
+        ];
+        self.same &= ends == [true; 7];
     }
 
     /// Adds a resource, or finds the import that there is already.
@@ -224,8 +281,70 @@ impl Declared {
             }
         }
         let name = self.name(label);
-        self.resources.push(ResourceDecl { name, at, source });
+        self.resources.push(ResourceDecl { name, at, source }, &mut self.same);
         next
+    }
+
+    /// Adds an attachment to the pass being declared.
+    #[inline]
+    pub(crate) fn attach(&mut self, attachment: AttachmentDecl) {
+        self.attachments.push(attachment, &mut self.same);
+    }
+
+    /// Adds a binding to the group being declared; what is other than in the last frame.
+    #[inline]
+    pub(crate) fn bind(&mut self, binding: BindingDecl) -> Change {
+        let change = match self.bindings.next() {
+            Some(kept) if self.same => kept.bound.change(&binding.bound),
+            _ => Change::Nothing,
+        };
+        self.bindings.push(binding, &mut self.same);
+        change
+    }
+
+    /// Ends the group of the bindings from `first` on. `change` is the greatest among them.
+    #[inline]
+    pub(crate) fn group(&mut self, index: u32, layout: BindGroupLayout, first: u32, change: Change, at: At) {
+        if change != Change::Nothing {
+            self.rebound.push((self.groups.len() as u32, change));
+        }
+        let bindings = (first, self.bindings.len() as u32);
+        self.groups.push(GroupDecl { index, layout, bindings, at }, &mut self.same);
+    }
+
+    /// Adds a use to the pass being declared.
+    #[inline]
+    pub(crate) fn push_use(&mut self, usage: DeclaredUse) {
+        self.uses.push(usage, &mut self.same);
+    }
+
+    /// Ends the pass whose parts begin at `start`.
+    #[inline]
+    pub(crate) fn pass(
+        &mut self,
+        (name, at): (Name, At),
+        kind: PassKind,
+        work: Work,
+        side_effect: bool,
+        start: [u32; 3],
+    ) {
+        let ends = self.ends();
+        let pass = PassDecl {
+            name,
+            at,
+            kind,
+            work,
+            side_effect,
+            attachments: (start[0], ends[0]),
+            groups: (start[1], ends[1]),
+            uses: (start[2], ends[2]),
+        };
+        self.passes.push(pass, &mut self.same);
+    }
+
+    /// Adds an export.
+    pub(crate) fn export(&mut self, export: ExportDecl) {
+        self.exports.push(export, &mut self.same);
     }
 
     pub(crate) fn name(&mut self, label: &str) -> Name {
@@ -266,15 +385,226 @@ impl Declared {
     /// Forgets what an abandoned builder left behind.
     pub(crate) fn drop_unfinished(&mut self) {
         let (attachments, groups, uses) = match self.passes.last() {
-            Some(pass) => (pass.attachments.end, pass.groups.end, pass.uses.end),
+            Some(pass) => (pass.attachments.1, pass.groups.1, pass.uses.1),
             None => (0, 0, 0),
         };
-        self.attachments.truncate(attachments as usize);
-        self.groups.truncate(groups as usize);
-        self.uses.truncate(uses as usize);
+        self.attachments.rewind(attachments as usize);
+        self.groups.rewind(groups as usize);
+        self.uses.rewind(uses as usize);
         let bindings = self.groups.last().map_or(0, |group| group.bindings.1);
-        self.bindings.truncate(bindings as usize);
+        self.bindings.rewind(bindings as usize);
     }
+}
+
+#[inline]
+fn same_place(a: At, b: At) -> bool {
+    std::ptr::eq(a, b)
+}
+
+impl Entry for ResourceDecl {
+    fn same(&self, new: &Self) -> bool {
+        same_place(self.at, new.at)
+            && match (&self.source, &new.source) {
+                (Source::Texture(a), Source::Texture(b)) => a == b,
+                (Source::Buffer(a), Source::Buffer(b)) => a == b,
+                (Source::ImportTexture(_), Source::ImportTexture(_))
+                | (Source::ImportBuffer(_), Source::ImportBuffer(_)) => true,
+                _ => false,
+            }
+    }
+
+    fn renew(&mut self, new: &Self) {
+        *self = *new;
+    }
+}
+
+impl Entry for PassDecl {
+    #[inline]
+    fn same(&self, new: &Self) -> bool {
+        // Parts begin where those of the pass before end.
+        same_place(self.at, new.at)
+            && self.kind == new.kind
+            && self.side_effect == new.side_effect
+            && self.attachments.1 == new.attachments.1
+            && self.groups.1 == new.groups.1
+            && self.uses.1 == new.uses.1
+            && self.work.same(&new.work)
+    }
+
+    #[inline]
+    fn renew(&mut self, new: &Self) {
+        self.name = new.name;
+        self.work = new.work;
+    }
+}
+
+impl Work {
+    /// Whether the same is used. Pipelines, bodies and the numbers of draws are not structure.
+    #[inline]
+    fn same(&self, new: &Self) -> bool {
+        match (self, new) {
+            (Work::Transfer(a), Work::Transfer(b)) => a.same(b),
+            (Work::ReadTexture(a), Work::ReadTexture(b)) => a.same(b),
+            (Work::ReadBuffer(a), Work::ReadBuffer(b)) => a.same(b),
+            (a, b) => !a.copies() && !b.copies(),
+        }
+    }
+
+    #[inline]
+    fn copies(&self) -> bool {
+        matches!(self, Work::Transfer(_) | Work::ReadTexture(_) | Work::ReadBuffer(_))
+    }
+}
+
+impl Transfer {
+    fn same(&self, new: &Self) -> bool {
+        match (self, new) {
+            (Transfer::ClearBuffer { dst: a }, Transfer::ClearBuffer { dst: b }) => a.same(b),
+            (Transfer::CopyBuffer { src, dst }, Transfer::CopyBuffer { src: new_src, dst: new_dst }) => {
+                src.same(new_src) && dst.same(new_dst)
+            }
+            (Transfer::CopyTexture { src, dst }, Transfer::CopyTexture { src: new_src, dst: new_dst }) => {
+                src.same(new_src) && dst.same(new_dst)
+            }
+            (
+                Transfer::BufferToTexture { src, layout, dst },
+                Transfer::BufferToTexture { src: new_src, layout: new_layout, dst: new_dst },
+            ) => src.same(new_src) && layout == new_layout && dst.same(new_dst),
+            (
+                Transfer::TextureToBuffer { src, dst, layout },
+                Transfer::TextureToBuffer { src: new_src, dst: new_dst, layout: new_layout },
+            ) => src.same(new_src) && layout == new_layout && dst.same(new_dst),
+            _ => false,
+        }
+    }
+}
+
+impl Entry for AttachmentDecl {
+    fn same(&self, new: &Self) -> bool {
+        fn ops<T>(a: &Option<AspectOps<T>>, b: &Option<AspectOps<T>>) -> bool {
+            match (a, b) {
+                (Some(a), Some(b)) => {
+                    same_load(&a.load, &b.load) && a.store == b.store && a.read_only == b.read_only
+                }
+                (None, None) => true,
+                _ => false,
+            }
+        }
+        match (self, new) {
+            (
+                AttachmentDecl::Color { index, target, load, at },
+                AttachmentDecl::Color { index: new_index, target: new_target, load: new_load, at: new_at },
+            ) => {
+                index == new_index
+                    && target.same(new_target)
+                    && same_load(load, new_load)
+                    && same_place(at, new_at)
+            }
+            (
+                AttachmentDecl::DepthStencil { target, depth, stencil, at },
+                AttachmentDecl::DepthStencil {
+                    target: new_target,
+                    depth: new_depth,
+                    stencil: new_stencil,
+                    at: new_at,
+                },
+            ) => {
+                target.same(new_target)
+                    && ops(depth, new_depth)
+                    && ops(stencil, new_stencil)
+                    && same_place(at, new_at)
+            }
+            (
+                AttachmentDecl::DepthRead { target, at },
+                AttachmentDecl::DepthRead { target: new_target, at: new_at },
+            ) => target.same(new_target) && same_place(at, new_at),
+            _ => false,
+        }
+    }
+
+    fn renew(&mut self, new: &Self) {
+        *self = *new;
+    }
+}
+
+/// Whether both keep the contents, or both do not. What is cleared to is not structure.
+fn same_load<T>(a: &LoadOp<T>, b: &LoadOp<T>) -> bool {
+    std::mem::discriminant(a) == std::mem::discriminant(b)
+}
+
+impl Entry for GroupDecl {
+    #[inline]
+    fn same(&self, new: &Self) -> bool {
+        same_place(self.at, new.at)
+            && self.index == new.index
+            && self.layout == new.layout
+            && self.bindings.1 == new.bindings.1
+    }
+
+    #[inline]
+    fn renew(&mut self, _: &Self) {}
+}
+
+impl Entry for BindingDecl {
+    #[inline]
+    fn same(&self, new: &Self) -> bool {
+        same_place(self.at, new.at) && self.bound.same(&new.bound)
+    }
+
+    #[inline]
+    fn renew(&mut self, new: &Self) {
+        self.bound = new.bound;
+    }
+}
+
+impl Bound {
+    /// Whether the same part of the graph's resources is bound in the same way. What lies outside is not structure.
+    #[inline]
+    fn same(&self, new: &Self) -> bool {
+        match (self, new) {
+            (Bound::Texture(a), Bound::Texture(b))
+            | (Bound::StorageTexture(a), Bound::StorageTexture(b))
+            | (Bound::StorageTextureRead(a), Bound::StorageTextureRead(b)) => a.same(b),
+            (Bound::Buffer(a), Bound::Buffer(b)) | (Bound::Storage(a), Bound::Storage(b)) => a.same(b),
+            (Bound::Sampler(_), Bound::Sampler(_))
+            | (Bound::View(_), Bound::View(_))
+            | (Bound::Uploaded(_), Bound::Uploaded(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// What is other in `new`, which is the same.
+    #[inline]
+    fn change(&self, new: &Self) -> Change {
+        let unless = |equal: bool, change| if equal { Change::Nothing } else { change };
+        match (self, new) {
+            (Bound::Sampler(a), Bound::Sampler(b)) => unless(a == b, Change::Bound),
+            (Bound::View(a), Bound::View(b)) => unless(a == b, Change::Bound),
+            (Bound::Uploaded(a), Bound::Uploaded(b)) if a.buffer == b.buffer && a.size == b.size => {
+                unless(a.offset == b.offset, Change::Offset)
+            }
+            (Bound::Uploaded(_), Bound::Uploaded(_)) => Change::Bound,
+            _ => Change::Nothing,
+        }
+    }
+}
+
+impl Entry for DeclaredUse {
+    #[inline]
+    fn same(&self, new: &Self) -> bool {
+        same_place(self.at, new.at) && self.access == new.access && self.target.same(&new.target)
+    }
+
+    #[inline]
+    fn renew(&mut self, _: &Self) {}
+}
+
+impl Entry for ExportDecl {
+    fn same(&self, new: &Self) -> bool {
+        same_place(self.at, new.at) && self.after == new.after && self.target.same(&new.target)
+    }
+
+    fn renew(&mut self, _: &Self) {}
 }
 
 impl AttachmentDecl {
@@ -301,6 +631,16 @@ impl Bound {
 }
 
 impl ResourceRef {
+    /// Whether it is the same part, if of another graph.
+    #[inline]
+    pub(crate) fn same(&self, new: &Self) -> bool {
+        match (self, new) {
+            (ResourceRef::Texture(a), ResourceRef::Texture(b)) => a.same(b),
+            (ResourceRef::Buffer(a), ResourceRef::Buffer(b)) => a.same(b),
+            _ => false,
+        }
+    }
+
     pub(crate) fn graph(&self) -> u32 {
         match self {
             ResourceRef::Texture(part) => part.id.graph,

@@ -229,7 +229,8 @@ impl<'f, B: Backend> Graph<'f, B> {
         let declared = &mut self.context.declared;
         let first = declared.exports.iter().position(|export| export.target.index() == target.index());
         let index = first.unwrap_or(declared.exports.len()) as u32;
-        declared.exports.push(ExportDecl { target, after: declared.passes.len() as u32, at });
+        let after = declared.passes.len() as u32;
+        declared.export(ExportDecl { target, after, at });
         ExportId { graph: self.context.graph, index }
     }
 

@@ -84,6 +84,7 @@ mod context;
 mod declare;
 mod error;
 mod graph;
+mod kept;
 mod pass;
 mod phase;
 mod pool;

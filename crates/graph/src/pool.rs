@@ -65,11 +65,19 @@ pub(crate) struct Stay {
     pub export: u32,
 }
 
+impl Stay {
+    fn tenancy(&self) -> Tenancy {
+        Tenancy { frame: self.frame, until: self.last, export: self.export }
+    }
+}
+
 /// Pooled textures and buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     textures: Vec<Entry<TextureKey, kind::Texture>>,
     buffers: Vec<Entry<BufferKey, kind::Buffer>>,
+    /// How often entries have gone, and the places of others have changed.
+    removals: u64,
 }
 
 /// What was found or made.
@@ -98,7 +106,7 @@ fn enter<K, R: kind::Kind>(
 ) -> Option<Acquired<purlin_rhi::Handle<R>>> {
     let entry = entries.get_mut(index)?;
     let fresh = created || entry.tenancy.frame != stay.frame;
-    entry.tenancy = Tenancy { frame: stay.frame, until: stay.last, export: stay.export };
+    entry.tenancy = stay.tenancy();
     let new_bytes = if fresh { entry.bytes } else { 0 };
     Some(Acquired { handle: *entry.owner, slot: index as u32, created, new_bytes })
 }
@@ -141,6 +149,25 @@ impl Pool {
         Ok(enter(&mut self.buffers, index, stay, true))
     }
 
+    /// Counts up whenever an entry goes: what was placed before must be placed again.
+    pub(crate) fn removals(&self) -> u64 {
+        self.removals
+    }
+
+    /// Has a texture stay where it stayed in the last frame.
+    pub(crate) fn renew_texture(&mut self, slot: u32, stay: &Stay) {
+        if let Some(entry) = self.textures.get_mut(slot as usize) {
+            entry.tenancy = stay.tenancy();
+        }
+    }
+
+    /// Has a buffer stay where it stayed in the last frame.
+    pub(crate) fn renew_buffer(&mut self, slot: u32, stay: &Stay) {
+        if let Some(entry) = self.buffers.get_mut(slot as usize) {
+            entry.tenancy = stay.tenancy();
+        }
+    }
+
     /// Lets exported entries serve again.
     pub(crate) fn take_back_exports(&mut self) {
         self.textures.iter_mut().for_each(|entry| entry.tenancy.export = NONE);
@@ -162,25 +189,30 @@ impl Pool {
     /// Takes an exported texture out of the pool.
     pub(crate) fn take_texture(&mut self, texture: Texture) -> Option<Owned<kind::Texture>> {
         let index = self.textures.iter().position(|entry| *entry.owner == texture)?;
+        self.removals += 1;
         Some(self.textures.remove(index).owner)
     }
 
     /// Takes an exported buffer out of the pool.
     pub(crate) fn take_buffer(&mut self, buffer: Buffer) -> Option<Owned<kind::Buffer>> {
         let index = self.buffers.iter().position(|entry| *entry.owner == buffer)?;
+        self.removals += 1;
         Some(self.buffers.remove(index).owner)
     }
 
     /// Gives up what no frame since `oldest` has used.
     pub(crate) fn evict(&mut self, oldest: u64) {
+        let before = self.textures.len() + self.buffers.len();
         self.textures.retain(|entry| entry.tenancy.frame >= oldest);
         self.buffers.retain(|entry| entry.tenancy.frame >= oldest);
+        self.removals += u64::from(self.textures.len() + self.buffers.len() < before);
     }
 
     /// Gives up everything.
     pub(crate) fn clear(&mut self) {
         self.textures.clear();
         self.buffers.clear();
+        self.removals += 1;
     }
 
     /// Entries and their bytes.

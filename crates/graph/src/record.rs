@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use arrayvec::ArrayVec;
 use purlin_rhi::backend::Backend;
-use purlin_rhi::plan::ResourceUse;
+use purlin_rhi::plan::{Plan, ResourceUse};
 use purlin_rhi::types::Origin3d;
 use purlin_rhi::{
     AspectOps, BufferSlice, ColorAttachment, DepthStencilAttachment, Device, ReadTicket, Recorder,
@@ -44,8 +44,10 @@ pub(crate) fn submit<B: Backend>(
     submitted
 }
 
-/// Runs the phases.
+/// Takes over what the last frame has found out, or runs the phases.
 pub(crate) fn compile<B: Backend>(context: &mut Context, device: &mut Device<B>) -> Result<(), GraphError> {
+    context.declared.end();
+    let mut tidy = false;
     if context.device != Some(device.tag()) {
         // Nothing of another device is of use here.
         context.device = Some(device.tag());
@@ -55,7 +57,13 @@ pub(crate) fn compile<B: Backend>(context: &mut Context, device: &mut Device<B>)
         let oldest = context.frame.saturating_sub(u64::from(context.options.keep_frames).max(1));
         context.cache.evict(device, oldest);
         context.pool.evict(oldest);
+        tidy = true;
     }
+    if phase::reuse::run(context, device, tidy)? {
+        context.stats.reused = true;
+        return Ok(());
+    }
+    context.declared.same = false;
     phase::resolve::run(context, device)?;
     phase::edges::run(context)?;
     phase::cull::run(context);
@@ -67,6 +75,11 @@ pub(crate) fn compile<B: Backend>(context: &mut Context, device: &mut Device<B>)
     stats.passes = context.declared.passes.len() as u32;
     stats.culled = stats.passes - context.order.len() as u32;
     stats.edges = context.edges.len() as u32;
+    context.structure_stats = crate::FrameStats { created: 0, ..*stats };
+    context.compiled_with = context.options;
+    context.placed_at = context.pool.removals();
+    context.declared.rebound.clear();
+    context.declared.same = true;
     Ok(())
 }
 
@@ -120,6 +133,11 @@ fn record<B: Backend>(graph: &mut Graph<'_, B>, device: &mut Device<B>) -> Resul
 
 /// Asks the device for the barriers. What it refuses is named by pass, and undefined imports by their declaration.
 fn plan<B: Backend>(context: &mut Context, recorder: &mut Recorder<'_, B>) -> Result<(), GraphError> {
+    if context.with_report != context.plan_has_reasons {
+        context.plan_has_reasons = context.with_report;
+        context.plan = if context.with_report { Plan::with_reasons() } else { Plan::new() };
+    }
+    context.plan.clear();
     let failed = Cell::new(0usize);
     let Context { list, plan, declared, order, .. } = context;
     let name = |position: usize| {
@@ -183,7 +201,7 @@ fn record_pass<B: Backend>(
                 RenderPassDesc { label, colors: &colors, depth_stencil, uses: &[], ..Default::default() };
             let (groups, bound) = (&context.declared.groups, &context.groups);
             let bind = |pass: &mut RenderPass<'_, B>| {
-                for index in decl.groups.clone() {
+                for index in decl.groups() {
                     let bound = &bound[index as usize];
                     if let Some(group) = bound.group {
                         pass.set_bind_group(groups[index as usize].index, group, bound.offsets());
@@ -233,7 +251,7 @@ fn record_pass<B: Backend>(
             })
         }
         PassKind::Compute => recorder.compute_pass_planned(label, uses, |mut pass| {
-            for index in decl.groups.clone() {
+            for index in decl.groups() {
                 let bound = &context.groups[index as usize];
                 if let Some(group) = bound.group {
                     let number = context.declared.groups[index as usize].index;
@@ -283,7 +301,7 @@ fn attachments(
 ) -> Option<DepthStencilAttachment> {
     let mut depth_stencil = None;
     let store = |index: u32| context.uses.get(index as usize).map_or(StoreOp::Store, |usage| usage.store);
-    for index in context.declared.passes[pass as usize].attachments.clone() {
+    for index in context.declared.passes[pass as usize].attachments() {
         let attachment = &context.attachments[index as usize];
         let Some(view) = context.views[index as usize] else { continue };
         match context.declared.attachments[index as usize] {

@@ -30,6 +30,8 @@ pub struct FrameStats {
     pub physical_bytes: u64,
     /// The most bytes of transients alive at one time: no placement can need less.
     pub peak_bytes: u64,
+    /// Whether the frame has the structure of the last one, and was not compiled again.
+    pub reused: bool,
     /// Textures, buffers, views and bind groups made in this frame; zero when warm.
     pub created: u32,
     /// Nanoseconds from [`Graph::new`](crate::Graph::new) to `submit`.

@@ -4,7 +4,7 @@ use purlin_rhi::BindGroupLayout;
 use purlin_rhi::backend::Backend;
 
 use crate::bind::Binding;
-use crate::declare::{At, DeclaredAccess, DeclaredUse, GroupDecl, Name, PassDecl, PassKind, Work};
+use crate::declare::{At, Change, DeclaredAccess, DeclaredUse, Name, PassKind, Work};
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::version::sealed::ResourceRef;
@@ -34,18 +34,17 @@ impl<B: Backend> Open<'_, '_, B> {
     }
 
     pub(crate) fn bind(&mut self, index: u32, layout: BindGroupLayout, bindings: &[Binding<'_>], at: At) {
+        let declared = &self.graph.context.declared;
+        let first = declared.bindings.len() as u32;
+        let twice = declared.groups[self.start[1] as usize..].iter().any(|group| group.index == index);
+        let mut change = Change::Nothing;
         for binding in bindings {
             if let Some(target) = binding.decl.bound.target() {
                 self.check(target, binding.decl.at);
             }
+            change = change.max(self.graph.context.declared.bind(binding.decl));
         }
-        let declared = &mut self.graph.context.declared;
-        let groups = &declared.groups[self.start[1] as usize..];
-        let twice = groups.iter().any(|group| group.index == index);
-        let first = declared.bindings.len() as u32;
-        declared.bindings.extend(bindings.iter().map(|binding| binding.decl));
-        let bindings = (first, declared.bindings.len() as u32);
-        declared.groups.push(GroupDecl { index, layout, bindings, at });
+        self.graph.context.declared.group(index, layout, first, change, at);
         let most = purlin_rhi::backend::MAX_GROUPS as u32;
         if twice || index >= most {
             let expected = if twice { "each group once".into() } else { format!("a group below {most}") };
@@ -58,7 +57,7 @@ impl<B: Backend> Open<'_, '_, B> {
 
     pub(crate) fn push_use(&mut self, target: ResourceRef, access: DeclaredAccess, at: At) {
         self.check(target, at);
-        self.graph.context.declared.uses.push(DeclaredUse { target, access, at });
+        self.graph.context.declared.push_use(DeclaredUse { target, access, at });
     }
 
     pub(crate) fn label(&self) -> Box<str> {
@@ -71,18 +70,7 @@ impl<B: Backend> Open<'_, '_, B> {
 
     pub(crate) fn finish(self, kind: PassKind, work: Work) {
         let declared = &mut self.graph.context.declared;
-        let [attachments, groups, uses] = self.start;
-        let ends = declared.ends();
-        declared.passes.push(PassDecl {
-            name: self.name,
-            at: self.at,
-            kind,
-            work,
-            side_effect: self.side_effect,
-            attachments: attachments..ends[0],
-            groups: groups..ends[1],
-            uses: uses..ends[2],
-        });
+        declared.pass((self.name, self.at), kind, work, self.side_effect, self.start);
     }
 }
 

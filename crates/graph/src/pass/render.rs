@@ -94,7 +94,7 @@ impl<'p, 'f, B: Backend> RenderBuilder<'p, 'f, B> {
 
     fn attach(&mut self, decl: AttachmentDecl, at: At) {
         self.open.check(crate::version::sealed::ResourceRef::Texture(decl.target()), at);
-        self.open.graph.context.declared.attachments.push(decl);
+        self.open.graph.context.declared.attach(decl);
     }
 
     #[cold]

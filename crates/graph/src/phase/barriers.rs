@@ -34,13 +34,5 @@ pub(crate) fn run(context: &mut Context) {
         }
         context.list.end_pass();
     }
-    if context.with_report != context.plan_has_reasons {
-        context.plan_has_reasons = context.with_report;
-        context.plan = if context.with_report {
-            purlin_rhi::plan::Plan::with_reasons()
-        } else {
-            purlin_rhi::plan::Plan::new()
-        };
-    }
-    context.plan.clear();
+    context.list.name();
 }

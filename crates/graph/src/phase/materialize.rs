@@ -1,4 +1,5 @@
-//! Materialize: the views and bind groups of what was placed, found in the arena's cache or made.
+//! Materialize: the views and bind groups of what was placed, found in the arena's cache or made. A frame that takes over
+//! the last one's does so only for what has changed.
 
 use purlin_rhi::backend::Backend;
 use purlin_rhi::plan::{Part, TextureRange};
@@ -7,6 +8,7 @@ use purlin_rhi::{Device, TextureView};
 
 use crate::cache::{BoundGroup, BoundKey, ViewKey};
 use crate::context::{Context, Physical, ResolvedBinding, ResolvedBound};
+use crate::declare::{Bound, Change};
 use crate::error::GraphError;
 
 /// Fills `views`, parallel to attachments, and `groups`, parallel to group declarations.
@@ -17,13 +19,67 @@ pub(crate) fn run<B: Backend>(context: &mut Context, device: &mut Device<B>) -> 
     context.groups.resize(context.declared.groups.len(), BoundGroup::NONE);
     for position in 0..context.order.len() {
         let pass = context.order[position];
-        pass_objects(context, device, pass).map_err(|source| GraphError::Pass {
-            pass: context.declared.pass_name(pass).into(),
-            at: context.declared.passes[pass as usize].at,
-            source: Box::new(source),
-        })?;
+        self::pass(context, device, pass)?;
+    }
+    context.cache.looked_up_all(context.frame);
+    Ok(())
+}
+
+/// The views and groups of a live pass.
+pub(crate) fn pass<B: Backend>(
+    context: &mut Context,
+    device: &mut Device<B>,
+    pass: u32,
+) -> Result<(), GraphError> {
+    pass_objects(context, device, pass).map_err(|source| pass_error(context, pass, source))
+}
+
+/// The groups that bind something else than in the last frame.
+pub(crate) fn rebound<B: Backend>(context: &mut Context, device: &mut Device<B>) -> Result<(), GraphError> {
+    for entry in 0..context.declared.rebound.len() {
+        let (index, change) = context.declared.rebound[entry];
+        let pass = context.declared.passes.partition_point(|pass| pass.groups().end <= index) as u32;
+        if pass >= context.passes() || !context.is_live(pass) {
+            continue;
+        }
+        if change == Change::Offset
+            && let Some(bound) = moved(context, index)
+        {
+            context.groups[index as usize] = bound;
+            continue;
+        }
+        let found = group(context, device, pass, index);
+        context.groups[index as usize] = found.map_err(|source| pass_error(context, pass, source))?;
     }
     Ok(())
+}
+
+/// The group at other offsets, if all that can have moved is dynamic.
+fn moved(context: &Context, index: u32) -> Option<BoundGroup> {
+    let (first, end) = context.declared.groups[index as usize].bindings;
+    let mut bound = BoundGroup { group: context.groups[index as usize].group, ..BoundGroup::NONE };
+    for binding in first as usize..end as usize {
+        let ResolvedBinding { dynamic, what, .. } = context.bindings[binding];
+        let offset = match (what, context.declared.bindings[binding].bound) {
+            (ResolvedBound::Buffer { offset, .. }, _) if dynamic => offset,
+            (ResolvedBound::Outside, Bound::Uploaded(slice)) if dynamic => slice.offset,
+            (ResolvedBound::Outside, Bound::Uploaded(_)) => return None,
+            _ => continue,
+        };
+        if !bound.push_offset(u32::try_from(offset).ok()?) {
+            return None;
+        }
+    }
+    Some(bound)
+}
+
+#[cold]
+fn pass_error(context: &Context, pass: u32, source: purlin_rhi::Error) -> GraphError {
+    GraphError::Pass {
+        pass: context.declared.pass_name(pass).into(),
+        at: context.declared.passes[pass as usize].at,
+        source: Box::new(source),
+    }
 }
 
 fn pass_objects<B: Backend>(
@@ -33,7 +89,7 @@ fn pass_objects<B: Backend>(
 ) -> purlin_rhi::Result<()> {
     let (attachments, groups) = {
         let decl = &context.declared.passes[pass as usize];
-        (decl.attachments.clone(), decl.groups.clone())
+        (decl.attachments(), decl.groups())
     };
     for index in attachments {
         let attachment = context.attachments[index as usize];
@@ -76,8 +132,8 @@ fn group<B: Backend>(
     let decl = context.declared.groups[index as usize];
     let mut bound = BoundGroup::NONE;
     context.cache.want(decl.layout);
-    for binding in decl.bindings.0..decl.bindings.1 {
-        let ResolvedBinding { binding, dynamic, what } = context.bindings[binding as usize];
+    for index in decl.bindings.0..decl.bindings.1 {
+        let ResolvedBinding { binding, dynamic, what } = context.bindings[index as usize];
         // A dynamic binding starts at zero and moves by its offset, so that one group serves every range of a size.
         let mut place = |offset: u64, size: u64| match u32::try_from(offset) {
             Ok(small) if dynamic && bound.push_offset(small) => (0, size),
@@ -95,12 +151,15 @@ fn group<B: Backend>(
                 let (offset, size) = place(offset, size);
                 BoundKey::Buffer { buffer, offset, size }
             }
-            ResolvedBound::Uploaded(slice) => {
-                let (offset, size) = place(slice.offset, slice.size);
-                BoundKey::Buffer { buffer: slice.buffer, offset, size }
-            }
-            ResolvedBound::Sampler(sampler) => BoundKey::Sampler(sampler),
-            ResolvedBound::View(view) => BoundKey::Texture(view),
+            ResolvedBound::Outside => match context.declared.bindings[index as usize].bound {
+                Bound::Uploaded(slice) => {
+                    let (offset, size) = place(slice.offset, slice.size);
+                    BoundKey::Buffer { buffer: slice.buffer, offset, size }
+                }
+                Bound::Sampler(sampler) => BoundKey::Sampler(sampler),
+                Bound::View(view) => BoundKey::Texture(view),
+                _ => continue,
+            },
         };
         context.cache.want_binding(binding, key);
     }

@@ -2,6 +2,7 @@
 //!
 //! | phase | finds out |
 //! |---|---|
+//! | `reuse` | whether the last frame's answers hold for this one, and what must only be bound anew |
 //! | `resolve` | what every declared part and binding means on this device: ranges, accesses, stages |
 //! | `edges` | who depends on whom and why; that nothing undefined is read and no pass fights itself |
 //! | `cull` | which passes contribute to anything |
@@ -10,6 +11,8 @@
 //! | `materialize` | views and bind groups of what was placed |
 //! | `barriers` | the list for the device's planner, and its plan |
 //! | `report` | all of that, for people |
+//!
+//! The phases from `resolve` to `barriers` run only for a frame that is not like the last one.
 //!
 //! A phase reads what earlier ones wrote and writes only its own part, so each can be run and looked at alone.
 
@@ -21,6 +24,7 @@ pub(crate) mod materialize;
 pub(crate) mod place;
 pub(crate) mod report;
 pub(crate) mod resolve;
+pub(crate) mod reuse;
 mod words;
 
 pub(crate) use words::{extent_words, origin_words, part_words};

@@ -6,7 +6,7 @@
 use purlin_rhi::Device;
 use purlin_rhi::backend::Backend;
 
-use crate::context::{Context, NONE, Physical, padded};
+use crate::context::{Context, GraphOptions, NONE, Physical, Resource, padded};
 use crate::declare::Source;
 use crate::error::GraphError;
 use crate::pool::{BufferKey, Stay, TextureKey};
@@ -14,6 +14,7 @@ use crate::pool::{BufferKey, Stay, TextureKey};
 /// Fills `physical` and `slot` of resources.
 pub(crate) fn run<B: Backend>(context: &mut Context, device: &mut Device<B>) -> Result<(), GraphError> {
     context.physical.clear();
+    context.placed.clear();
     context.physical.resize(context.resources.len(), Physical::None);
     for (index, decl) in context.declared.resources.iter().enumerate() {
         match decl.source {
@@ -34,16 +35,33 @@ pub(crate) fn run<B: Backend>(context: &mut Context, device: &mut Device<B>) -> 
     Ok(())
 }
 
+/// Renews all stays in the pool, where everything lies as in the last frame.
+pub(crate) fn renew(context: &mut Context) {
+    for &index in &context.placed {
+        let resource = &context.resources[index as usize];
+        let stay = stay(context.frame, &context.options, resource);
+        match context.physical[index as usize] {
+            Physical::Texture(_) => context.pool.renew_texture(resource.slot, &stay),
+            Physical::Buffer(_) => context.pool.renew_buffer(resource.slot, &stay),
+            Physical::None => {}
+        }
+    }
+}
+
+fn stay(frame: u64, options: &GraphOptions, resource: &Resource) -> Stay {
+    Stay {
+        frame,
+        first: resource.first,
+        last: resource.last,
+        reuse: options.transient_reuse,
+        export: resource.exported,
+    }
+}
+
 fn place<B: Backend>(context: &mut Context, device: &mut Device<B>, index: u32) -> Result<(), GraphError> {
     let resource = context.resources[index as usize];
     let decl = context.declared.resources[index as usize];
-    let stay = Stay {
-        frame: context.frame,
-        first: resource.first,
-        last: resource.last,
-        reuse: context.options.transient_reuse,
-        export: resource.exported,
-    };
+    let stay = stay(context.frame, &context.options, &resource);
     let label = context.declared.text(decl.name);
     let error =
         |source| GraphError::Transient { resource: label.into(), at: decl.at, source: Box::new(source) };
@@ -69,6 +87,7 @@ fn place<B: Backend>(context: &mut Context, device: &mut Device<B>, index: u32) 
         Source::ImportTexture(_) | Source::ImportBuffer(_) => return Ok(()),
     };
     context.resources[index as usize].slot = slot;
+    context.placed.push(index);
     let stats = &mut context.stats;
     stats.transients += 1;
     stats.transient_bytes += context.resources[index as usize].bytes;

@@ -9,6 +9,7 @@ mod errors;
 mod hazards;
 mod pooling;
 mod report;
+mod reuse;
 mod sinks;
 
 use purlin_rhi::null::{Null, NullConfig};

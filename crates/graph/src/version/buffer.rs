@@ -26,6 +26,12 @@ pub struct BufferRef {
 }
 
 impl BufferRef {
+    /// Whether it is the same part, if of another graph.
+    #[inline]
+    pub(crate) fn same(&self, new: &Self) -> bool {
+        self.id.index == new.id.index && self.offset == new.offset && self.size == new.size
+    }
+
     /// A part of this range, relative to it. A part that reaches beyond it becomes one that the compile step refuses.
     pub(crate) fn range(self, part: Range<u64>) -> Self {
         let inside = self.size == REST || part.end <= self.size;

@@ -27,6 +27,12 @@ pub struct TextureRef {
 }
 
 impl TextureRef {
+    /// Whether it is the same part, if of another graph.
+    #[inline]
+    pub(crate) fn same(&self, new: &Self) -> bool {
+        Self { id: new.id, ..*self } == *new && self.id.index == new.id.index
+    }
+
     fn mips(self, range: Range<u32>) -> Self {
         let (base, count) = narrow(self.base_mip, self.mips, range);
         Self { base_mip: base, mips: count, ..self }

@@ -4,14 +4,19 @@
 //! both, with the barriers and the states that came out. When they are the same again, the outcome is copied. A frame
 //! loop comes back to the same states after a frame or two, so a few memos are enough.
 //!
+//! A list that was [named](PassList::name) is known by its name: neither its passes nor their handles are looked at again,
+//! only one use of each resource.
+//!
 //! Short lists are cheaper to plan than to compare, and plans with reasons are for looking at: neither is remembered.
 
+use super::access::ResourceUse;
 use super::barrier::{MemoryBarrier, TextureBarrier};
 use super::batches::{Mark, Plan};
 use super::extent::{Extent, Resource};
 use super::ledger::Ledger;
 use super::passes::PassList;
 use super::runs::Runs;
+use super::undo::Touched;
 
 /// Lists with fewer uses are planned each time.
 pub(super) const LEAST_USES: usize = if cfg!(test) { 1 } else { 12 };
@@ -32,6 +37,8 @@ struct Remembered {
 #[derive(Debug, Default)]
 struct Memo {
     list: PassList,
+    /// One use of each resource of the list; empty if a discard or an alias names one that no use names.
+    uses: Vec<ResourceUse>,
     /// The entries in use come first; the rest is kept for its memory.
     resources: Vec<Remembered>,
     used: usize,
@@ -56,7 +63,8 @@ impl Memos {
     /// Applies the memo of these passes from these states, if there is one; whether there is.
     pub(super) fn apply(&self, ledger: &mut Ledger, passes: &PassList, plan: &mut Plan) -> bool {
         for memo in &self.memos {
-            if memo.complete && memo.list == *passes && memo.fits(ledger) {
+            let equal = |list: &PassList| list.is_called_as(passes) || list == passes;
+            if memo.complete && equal(&memo.list) && memo.fits(ledger) {
                 for known in &memo.resources[..memo.used] {
                     let record = ledger.at(known.resource);
                     record.runs.copy_from(known.after.all());
@@ -67,6 +75,12 @@ impl Memos {
             }
         }
         false
+    }
+
+    /// One use of each resource of a list that is known by name: if they can be, all others of the list can.
+    pub(super) fn known_uses(&self, passes: &PassList) -> Option<&[ResourceUse]> {
+        let known = |memo: &&Memo| memo.complete && !memo.uses.is_empty() && memo.list.is_called_as(passes);
+        self.memos.iter().find(known).map(|memo| &memo.uses[..])
     }
 
     /// Begins a memo of these passes, from the states that the call's entries are in.
@@ -82,8 +96,10 @@ impl Memos {
         memo.complete = false;
         memo.list.copy_from(passes);
         memo.used = 0;
+        memo.uses.clear();
         for entry in ledger.undo.of_call() {
-            let resource = ledger.undo.entry(entry).resource;
+            let Touched { resource, head, .. } = *ledger.undo.entry(entry);
+            memo.uses.extend(passes.uses().get(head as usize));
             let record = ledger.at(resource);
             let extent = record.extent();
             if memo.used == memo.resources.len() {
@@ -95,6 +111,9 @@ impl Memos {
             known.extent = extent;
             known.before.copy_from(record.runs.all());
             memo.used += 1;
+        }
+        if memo.uses.len() != memo.used {
+            memo.uses.clear();
         }
     }
 

@@ -197,6 +197,12 @@ impl Planner {
         self.plan_list(ledger, passes, plan, remember)
     }
 
+    /// One use of each resource of a list that was planned before under its name. The others were checked with it then,
+    /// and are of the same resources.
+    pub(crate) fn known_uses(&self, passes: &PassList) -> Option<&[ResourceUse]> {
+        self.memos.known_uses(passes)
+    }
+
     /// The same for one pass that is planned by itself. Its groups' uses count after its own.
     ///
     /// # Errors

@@ -171,7 +171,12 @@ impl<B: Backend> Recorder<'_, B> {
         pass_label: impl Fn(usize) -> String,
     ) -> Result<()> {
         let device = &mut *self.device;
-        let planned = check_list(&device.registry, list, &pass_label).and_then(|()| {
+        let known = device
+            .planner
+            .known_uses(list)
+            .is_some_and(|uses| uses.iter().all(|usage| check_use(&device.registry, usage, "").is_ok()));
+        let checked = if known { Ok(()) } else { check_list(&device.registry, list, &pass_label) };
+        let planned = checked.and_then(|()| {
             device.planner.plan(&mut device.ledger, list, plan).map_err(|error| {
                 let failed = failed_pass(&error);
                 plan_error(&device.registry, &list.pass(failed), &[], error, &pass_label(failed))

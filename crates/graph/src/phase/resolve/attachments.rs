@@ -10,7 +10,7 @@ use crate::declare::{At, AttachmentDecl, PassKind};
 use crate::error::GraphError;
 
 pub(super) fn run(context: &mut Context, pass: u32) -> Result<(), GraphError> {
-    let decls = context.declared.passes[pass as usize].attachments.clone();
+    let decls = context.declared.passes[pass as usize].attachments();
     if decls.is_empty() && context.declared.passes[pass as usize].kind == PassKind::Render {
         let at = context.declared.passes[pass as usize].at;
         return Err(reject(context, pass, "attachments", None, "at least one", "none".into(), at));

@@ -11,6 +11,9 @@ use crate::declare::{At, BindingDecl, Bound, GroupDecl};
 use crate::error::GraphError;
 use crate::version::{BufferRef, TextureRef};
 
+/// Among so many of the last layouts duplicates are looked for.
+const RECENT_LAYOUTS: usize = 8;
+
 /// A binding on its way.
 struct Slot<'a> {
     pass: u32,
@@ -24,7 +27,7 @@ pub(super) fn run<B: Backend>(
     device: &Device<B>,
     pass: u32,
 ) -> Result<(), GraphError> {
-    for index in context.declared.passes[pass as usize].groups.clone() {
+    for index in context.declared.passes[pass as usize].groups() {
         let group = context.declared.groups[index as usize];
         let entries = device.bind_group_layout_entries(group.layout).map_err(|source| GraphError::Pass {
             pass: context.declared.pass_name(pass).into(),
@@ -32,6 +35,10 @@ pub(super) fn run<B: Backend>(
             source: Box::new(source),
         })?;
         check_count(context, pass, &group, entries.len())?;
+        let recent = context.layouts.len().saturating_sub(RECENT_LAYOUTS);
+        if !context.layouts[recent..].contains(&group.layout) {
+            context.layouts.push(group.layout);
+        }
         for (entry, binding) in entries.iter().zip(group.bindings.0..group.bindings.1) {
             let decl = context.declared.bindings[binding as usize];
             let slot = Slot { pass, group: group.index, entry, decl };
@@ -75,10 +82,10 @@ fn resolve<B: Backend>(
                 StorageTextureAccess::WriteOnly | StorageTextureAccess::ReadWrite,
                 Bound::StorageTexture(part),
             ) => texture(context, slot, part, TextureUse::StorageWrite(stages), view_dimension),
-            (StorageTextureAccess::ReadOnly, Bound::View(view)) => Ok(ResolvedBound::View(view)),
+            (StorageTextureAccess::ReadOnly, Bound::View(_)) => Ok(ResolvedBound::Outside),
             _ => Err(mismatch(context, device, slot)),
         },
-        (BindingType::Texture { .. }, Bound::View(view)) => Ok(ResolvedBound::View(view)),
+        (BindingType::Texture { .. }, Bound::View(_)) => Ok(ResolvedBound::Outside),
         (BindingType::Buffer { ty, .. }, bound) => match (ty, bound) {
             (BufferBindingType::Uniform, Bound::Buffer(part)) => {
                 buffer(context, slot, part, BufferUse::Uniform(stages))
@@ -91,11 +98,11 @@ fn resolve<B: Backend>(
             }
             (
                 BufferBindingType::Uniform | BufferBindingType::Storage { read_only: true },
-                Bound::Uploaded(slice),
-            ) => Ok(ResolvedBound::Uploaded(slice)),
+                Bound::Uploaded(_),
+            ) => Ok(ResolvedBound::Outside),
             _ => Err(mismatch(context, device, slot)),
         },
-        (BindingType::Sampler(_), Bound::Sampler(sampler)) => Ok(ResolvedBound::Sampler(sampler)),
+        (BindingType::Sampler(_), Bound::Sampler(_)) => Ok(ResolvedBound::Outside),
         _ => Err(mismatch(context, device, slot)),
     }
 }

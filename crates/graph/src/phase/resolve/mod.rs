@@ -9,6 +9,7 @@ mod bindings;
 mod resources;
 mod transfers;
 
+pub(crate) use resources::import;
 pub(crate) use transfers::Image;
 
 use purlin_rhi::backend::Backend;
@@ -29,6 +30,7 @@ pub(crate) fn run<B: Backend>(context: &mut Context, device: &Device<B>) -> Resu
     context.pass_ends.clear();
     context.attachments.clear();
     context.bindings.clear();
+    context.layouts.clear();
     resources::run(context, device)?;
     for pass in 0..context.declared.passes.len() as u32 {
         attachments::run(context, pass)?;
@@ -46,7 +48,7 @@ pub(crate) fn run<B: Backend>(context: &mut Context, device: &Device<B>) -> Resu
 }
 
 fn declared_uses(context: &mut Context, pass: u32) -> Result<(), GraphError> {
-    for index in context.declared.passes[pass as usize].uses.clone() {
+    for index in context.declared.passes[pass as usize].uses() {
         let declared = context.declared.uses[index as usize];
         let at = declared.at;
         match declared.target {

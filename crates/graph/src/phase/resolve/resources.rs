@@ -32,7 +32,7 @@ fn fill<B: Backend>(
     resources: &mut Vec<Resource>,
 ) -> Result<(), GraphError> {
     let declared = &context.declared;
-    for decl in &declared.resources {
+    for decl in declared.resources.iter() {
         let mut resource = Resource {
             shape: Shape::Buffer { size: 0 },
             imported: false,
@@ -65,29 +65,39 @@ fn fill<B: Backend>(
                 resource.shape = Shape::Buffer { size: desc.size };
                 resource.buffer_usage = desc.usage;
             }
-            Source::ImportTexture(texture) => {
-                let found = device.describe_texture(texture).map_err(import_error)?;
+            Source::ImportTexture(_) | Source::ImportBuffer(_) => {
                 resource.imported = true;
-                resource.uploaded = found.contents == Contents::Uploaded;
-                resource.shape = Shape::Texture {
-                    format: found.format,
-                    size: found.size,
-                    dimension: found.dimension,
-                    mips: found.mips,
-                    layers: found.layers(),
-                    aspects: Aspects::of(found.format, TextureAspect::All),
-                };
-            }
-            Source::ImportBuffer(buffer) => {
-                let found = device.describe_buffer(buffer).map_err(import_error)?;
-                resource.imported = true;
-                resource.uploaded = found.contents == Contents::Uploaded;
-                resource.shape = Shape::Buffer { size: found.size };
+                let found = import(device, &decl.source).map_err(import_error)?;
+                (resource.shape, resource.uploaded) = found;
             }
         }
         resources.push(resource);
     }
     Ok(())
+}
+
+/// What an import is made of, and whether only uploads write it.
+pub(crate) fn import<B: Backend>(device: &Device<B>, source: &Source) -> purlin_rhi::Result<(Shape, bool)> {
+    match *source {
+        Source::ImportTexture(texture) => {
+            let found = device.describe_texture(texture)?;
+            let shape = Shape::Texture {
+                format: found.format,
+                size: found.size,
+                dimension: found.dimension,
+                mips: found.mips,
+                layers: found.layers(),
+                aspects: Aspects::of(found.format, TextureAspect::All),
+            };
+            Ok((shape, found.contents == Contents::Uploaded))
+        }
+        Source::ImportBuffer(buffer) => {
+            let found = device.describe_buffer(buffer)?;
+            Ok((Shape::Buffer { size: found.size }, found.contents == Contents::Uploaded))
+        }
+        Source::Texture(ref desc) => Ok((texture_shape(desc), false)),
+        Source::Buffer(ref desc) => Ok((Shape::Buffer { size: desc.size }, false)),
+    }
 }
 
 fn texture_shape(desc: &TransientTexture) -> Shape {
