@@ -1,6 +1,6 @@
 //! Barriers of direct passes (C1): what the null log shows is what the ledger asks for, exactly.
 
-use purlin_rhi::null::{NullCommand, NullControl};
+use purlin_rhi::null::{Null, NullCommand, NullControl};
 use purlin_rhi::plan::{
     Access, Aspects, BufferUse, Layout, MemoryBarrier, Plan, ResourceUse, Scope, Stages, TextureBarrier,
     TextureUse,
@@ -375,4 +375,41 @@ fn a_compute_barrier_orders_dispatches_of_one_pass() {
     let expected =
         memory(scope(Stages::COMPUTE_SHADER, Access::STORAGE_WRITE), scope(Stages::COMPUTE_SHADER, storage));
     assert!(all.contains(&expected));
+}
+
+/// A name spares comparisons, not checks.
+#[test]
+fn a_named_list_is_known_and_its_handles_still_count() {
+    let (mut gpu, _control) = executing();
+    let kept = buffer(&mut gpu, "kept", 64, BufferUsages::STORAGE);
+    let gone = buffer(&mut gpu, "gone", 64, BufferUsages::STORAGE);
+    let mut list = plan::PassList::new();
+    for round in 0..16 {
+        let buffer = if round % 2 == 0 { *kept } else { *gone };
+        list.push_use(buffer_use(buffer, 64, BufferUse::StorageWrite(CS)));
+        list.end_pass();
+    }
+    list.name();
+    let planned = |gpu: &mut Device<Null>, list: &plan::PassList| {
+        let mut plan = Plan::new();
+        let mut recorder = gpu.record("frame").unwrap();
+        recorder.plan(list, &mut plan, |index| format!("number {index}"))?;
+        let barriers = (0..plan.len()).map(|pass| plan.batch(pass).memory.to_vec()).collect::<Vec<_>>();
+        recorder.submit().unwrap();
+        Ok::<_, Error>(barriers)
+    };
+    let first = planned(&mut gpu, &list).unwrap();
+    let second = planned(&mut gpu, &list).unwrap();
+    assert!(first[0].is_empty() && second[0].len() == 1);
+    for _ in 0..3 {
+        assert_eq!(planned(&mut gpu, &list).unwrap(), second);
+    }
+    // What is added after naming is not overlooked.
+    list.push_use(buffer_use(*kept, 64, BufferUse::StorageWrite(CS)));
+    list.end_pass();
+    assert_eq!(planned(&mut gpu, &list).unwrap().len(), 17);
+    drop(gone);
+    gpu.maintain().unwrap();
+    let error = planned(&mut gpu, &list).unwrap_err();
+    assert!(matches!(&error, Error::InvalidHandle { what, .. } if what == "pass \"number 1\""), "{error}");
 }
