@@ -51,6 +51,7 @@ const SOURCES: &[&str] = &[
     "compute",
     "grid",
     "layouts",
+    "multisample",
     "paint",
     "sampling",
     "texels",

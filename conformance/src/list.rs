@@ -120,6 +120,13 @@ list! {
         c057_each_aspect_stores_for_itself
         c058_one_aspect_loads_while_the_other_does_not
         read_only_stencil_refuses_writes
+        edges_are_averaged
+        sample_masks
+        alpha_to_coverage
+        samples_are_read_apart
+        depth_by_sample
+        c061_resolve_for_store_and_for_discard
+        resolves_into_mips_and_layers
     }
     formats {
         what_every_device_has

@@ -33,8 +33,12 @@ fn fetched<B: Backend>(
             TextureFormat::Rgba32Sint => ClearValue::Sint([77; 4]),
             _ => ClearValue::Float([77.0; 4]),
         };
-        let colors =
-            [Some(ColorAttachment { view: *canvas.view, load: LoadOp::Clear(value), store: StoreOp::Store })];
+        let colors = [Some(ColorAttachment {
+            view: *canvas.view,
+            load: LoadOp::Clear(value),
+            store: StoreOp::Store,
+            resolve: None,
+        })];
         recorder.render_pass(&one_color("fetch", &colors), |pass| {
             pass.set_pipeline(*pipeline);
             pass.set_vertex_buffer(0, all_of(*buffer, data.len() as u64));

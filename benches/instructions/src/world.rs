@@ -221,7 +221,7 @@ impl World {
 
 /// A color attachment that is stored.
 pub fn attachment(view: TextureView, load: LoadOp<ClearValue>) -> [Option<ColorAttachment>; 1] {
-    [Some(ColorAttachment { view, load, store: StoreOp::Store })]
+    [Some(ColorAttachment { view, load, store: StoreOp::Store, resolve: None })]
 }
 
 pub const BLACK: LoadOp<ClearValue> = LoadOp::Clear(ClearValue::Float([0.0; 4]));

@@ -36,7 +36,12 @@ pub(crate) fn four_colors_of_different_formats<B: Backend>(device: &mut Device<B
         let colors: Vec<_> = canvases
             .iter()
             .map(|canvas| {
-                Some(ColorAttachment { view: *canvas.view, load: LoadOp::DontCare, store: StoreOp::Store })
+                Some(ColorAttachment {
+                    view: *canvas.view,
+                    load: LoadOp::DontCare,
+                    store: StoreOp::Store,
+                    resolve: None,
+                })
             })
             .collect();
         recorder.render_pass(&one_color("four", &colors), |pass| pass.fullscreen(*pipeline))?;
@@ -149,6 +154,7 @@ pub(crate) fn c060_integer_clears<B: Backend>(device: &mut Device<B>) -> Answer 
                 view: *canvas.view,
                 load: LoadOp::Clear(value),
                 store: StoreOp::Store,
+                resolve: None,
             })];
             recorder.render_pass(&one_color("clear", &colors), |_| {})?;
             Ok(())
@@ -198,7 +204,8 @@ pub(crate) fn loads_keep_and_discards_forget<B: Backend>(device: &mut Device<B>)
     let expected = |x: u32| if x < 2 { [255; 4] } else { [0, 255, 0, 255] };
     canvas.image(device)?.expect("loaded", 0, |x, _| expected(x))?;
     // After a discard the contents are undefined: to load or read them is refused, to clear them is not.
-    let attachment = ColorAttachment { view: *canvas.view, load: LoadOp::Load, store: StoreOp::Discard };
+    let attachment =
+        ColorAttachment { view: *canvas.view, load: LoadOp::Load, store: StoreOp::Discard, resolve: None };
     perform(device, |recorder| {
         recorder.render_pass(&one_color("discard", &[Some(attachment)]), |_| {})?;
         Ok(())

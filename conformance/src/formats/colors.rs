@@ -155,7 +155,8 @@ fn paint_over<B: Backend>(
     let pipeline = painter.program.raster(device, paint::entries::RECTANGLE, Some(fragment), &raster)?;
     perform(device, |recorder| {
         let load = LoadOp::Clear(clear_value(codec, below));
-        let colors = [Some(ColorAttachment { view: *canvas.view, load, store: StoreOp::Store })];
+        let colors =
+            [Some(ColorAttachment { view: *canvas.view, load, store: StoreOp::Store, resolve: None })];
         recorder.render_pass(&one_color("paint over", &colors), |pass| painter.paint(pass, *pipeline, 0))?;
         Ok(())
     })?;

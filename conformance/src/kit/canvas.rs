@@ -74,12 +74,17 @@ impl Canvas {
 
 /// An attachment that is cleared and kept.
 pub(crate) fn clear(view: TextureView, color: [f32; 4]) -> Option<ColorAttachment> {
-    Some(ColorAttachment { view, load: LoadOp::Clear(ClearValue::Float(color)), store: StoreOp::Store })
+    Some(ColorAttachment {
+        view,
+        load: LoadOp::Clear(ClearValue::Float(color)),
+        store: StoreOp::Store,
+        resolve: None,
+    })
 }
 
 /// An attachment that is loaded and kept.
 pub(crate) fn load(view: TextureView) -> Option<ColorAttachment> {
-    Some(ColorAttachment { view, load: LoadOp::Load, store: StoreOp::Store })
+    Some(ColorAttachment { view, load: LoadOp::Load, store: StoreOp::Store, resolve: None })
 }
 
 /// A pass over color attachments that uses nothing tracked.

@@ -33,6 +33,8 @@ pub(crate) struct Raster<'a> {
     pub primitive: PrimitiveDesc,
     /// Vertex buffers.
     pub vertex_buffers: &'a [VertexBufferLayout<'a>],
+    /// Samples.
+    pub multisample: MultisampleDesc,
 }
 
 impl Program {
@@ -122,7 +124,7 @@ impl Program {
             primitive: raster.primitive,
             depth_stencil: raster.depth_stencil.clone(),
             targets: raster.targets,
-            multisample: MultisampleDesc::default(),
+            multisample: raster.multisample,
         }
     }
 

@@ -309,7 +309,8 @@ fn attachments(
                 while colors.len() <= index as usize {
                     colors.push(None);
                 }
-                colors[index as usize] = Some(ColorAttachment { view, load, store: store(attachment.first) });
+                colors[index as usize] =
+                    Some(ColorAttachment { view, load, store: store(attachment.first), resolve: None });
             }
             AttachmentDecl::DepthStencil { depth, stencil, .. } => {
                 let depth = depth.map(|ops| AspectOps { store: store(attachment.first), ..ops });

@@ -302,6 +302,8 @@ pub struct NativeColor {
     pub load: NativeLoad<ClearValue>,
     /// At the end.
     pub store: StoreOp,
+    /// The view that the average of the samples is written to at the end, in the layout `ColorAttachment`.
+    pub resolve: Option<u32>,
 }
 
 /// One aspect of a depth-stencil attachment.

@@ -40,6 +40,10 @@ bitflags::bitflags! {
         const CUBE_AS_ARRAY = 1 << 15;
         /// Volumes are the source of copies.
         const VOLUME_COPIES = 1 << 16;
+        /// Multisampled textures that shaders read; without it they are attachments only.
+        const MULTISAMPLED_TEXTURES = 1 << 17;
+        /// Masks that keep some samples of a pixel from being written.
+        const SAMPLE_MASKS = 1 << 18;
     }
 }
 
@@ -50,7 +54,9 @@ impl Features {
         .union(Features::VIEW_FORMATS)
         .union(Features::PRIMITIVE_RESTART)
         .union(Features::CUBE_AS_ARRAY)
-        .union(Features::VOLUME_COPIES);
+        .union(Features::VOLUME_COPIES)
+        .union(Features::MULTISAMPLED_TEXTURES)
+        .union(Features::SAMPLE_MASKS);
 
     /// The names of the features in the set, comma-separated.
     pub fn names(self) -> String {
@@ -183,10 +189,38 @@ bitflags::bitflags! {
         const COPY_SRC = 1 << 6;
         /// The destination of a copy.
         const COPY_DST = 1 << 7;
+        /// An attachment of two samples a texel.
+        const MULTISAMPLE_X2 = 1 << 8;
+        /// An attachment of four samples a texel, as WebGPU guarantees for most.
+        const MULTISAMPLE_X4 = 1 << 9;
+        /// An attachment of eight samples a texel.
+        const MULTISAMPLE_X8 = 1 << 10;
+        /// An attachment of 16 samples a texel.
+        const MULTISAMPLE_X16 = 1 << 11;
+        /// The average of an attachment's samples at the end of a pass.
+        const MULTISAMPLE_RESOLVE = 1 << 12;
     }
 }
 
 impl FormatUses {
+    /// Every count of samples beyond one.
+    pub const SAMPLE_COUNTS: FormatUses = FormatUses::MULTISAMPLE_X2
+        .union(FormatUses::MULTISAMPLE_X4)
+        .union(FormatUses::MULTISAMPLE_X8)
+        .union(FormatUses::MULTISAMPLE_X16);
+
+    /// The use as an attachment of this many samples a texel: none for one, and `None` for what no device has.
+    pub const fn samples(count: u32) -> Option<FormatUses> {
+        match count {
+            1 => Some(FormatUses::empty()),
+            2 => Some(FormatUses::MULTISAMPLE_X2),
+            4 => Some(FormatUses::MULTISAMPLE_X4),
+            8 => Some(FormatUses::MULTISAMPLE_X8),
+            16 => Some(FormatUses::MULTISAMPLE_X16),
+            _ => None,
+        }
+    }
+
     /// The names of the uses in the set, comma-separated.
     pub fn names(self) -> String {
         let names: Vec<_> = self.iter_names().map(|(name, _)| name).collect();

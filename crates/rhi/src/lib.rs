@@ -88,3 +88,16 @@ pub use record::{
 };
 pub use request::{AdapterSelector, DeviceRequest, StorageCeilings, Validation};
 pub use services::{PassTime, ReadTicket, UploadState, UploadTicket};
+
+/// The guide's code, run.
+#[cfg(doctest)]
+mod guide {
+    #[doc = include_str!("../../../docs/guide/lifetime.md")]
+    pub struct Lifetime;
+    #[doc = include_str!("../../../docs/guide/budgets.md")]
+    pub struct Budgets;
+    #[doc = include_str!("../../../docs/guide/transfers.md")]
+    pub struct Transfers;
+    #[doc = include_str!("../../../docs/guide/attachments.md")]
+    pub struct Attachments;
+}

@@ -11,6 +11,7 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo};
 
 use crate::error::{Diagnostic, Error};
+use crate::reflect::has_builtin;
 
 /// A form of code that a package declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,12 +116,32 @@ impl BoundsChecks {
     }
 }
 
+/// The first entry point that reads or writes a sample mask, which naga declares as a number where SPIR-V for Vulkan has an
+/// array (VUID-SampleMask-SampleMask-04359): drivers may read beyond it.
+fn sample_mask(module: &naga::Module) -> Option<&str> {
+    let masks =
+        |ty, binding: Option<&naga::Binding>| has_builtin(module, ty, binding, naga::BuiltIn::SampleMask);
+    let uses = |point: &&naga::EntryPoint| {
+        let function = &point.function;
+        function.result.iter().any(|result| masks(result.ty, result.binding.as_ref()))
+            || function.arguments.iter().any(|argument| masks(argument.ty, argument.binding.as_ref()))
+    };
+    module.entry_points.iter().find(uses).map(|point| point.name.as_str())
+}
+
 /// Writes SPIR-V for all entry points of a module without overrides.
 pub(crate) fn spirv(
     module: &naga::Module,
     info: &ModuleInfo,
     checks: BoundsChecks,
 ) -> Result<Vec<u32>, Error> {
+    if let Some(entry) = sample_mask(module) {
+        let message =
+            format!("entry point `{entry}` has a `@builtin(sample_mask)`, which cannot be written yet");
+        let hint = "a pipeline's `MultisampleDesc::mask` covers the same samples of every fragment";
+        let diagnostic = Box::new(Diagnostic::new(message, None).with_hint(hint));
+        return Err(Error::Target { target: Target::SpirV, diagnostic });
+    }
     let options = spv::Options {
         lang_version: (1, 3),
         // No ADJUST_COORDINATE_SPACE: the backend's viewport has the negative height. Points have the size that the

@@ -148,6 +148,22 @@ fn a_target_that_cannot_lower_is_named() {
     assert!(error.location().is_some(), "{}", error.report());
 }
 
+#[test]
+fn a_sample_mask_cannot_be_written_as_spirv() {
+    for source in [
+        "@fragment fn mask() -> @builtin(sample_mask) u32 { return 1u; }",
+        "struct Out { @location(0) c: vec4<f32>, @builtin(sample_mask) m: u32 }
+         @fragment fn mask() -> Out { return Out(vec4<f32>(), 1u); }",
+        "@fragment fn mask(@builtin(sample_mask) m: u32) -> @location(0) u32 { return m; }",
+    ] {
+        let error = fails(source);
+        assert!(matches!(error, Error::Target { target: Target::SpirV, .. }), "{}", error.report());
+        assert!(error.report().contains("`mask` has a `@builtin(sample_mask)`"), "{}", error.report());
+        let wgsl = Package::new("test").text("t.wgsl", source).targets(&[Target::Wgsl]).compile();
+        assert!(wgsl.is_ok(), "WGSL says it as it is");
+    }
+}
+
 /// naga speaks of its own types and indices; a report speaks of the shader.
 #[test]
 fn reports_have_hints_and_no_internals() {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use ash::vk;
 use purlin_rhi::backend::{MAX_GROUPS, MAX_IMMEDIATES, MAX_VERTEX_BUFFERS};
 use purlin_rhi::caps::{AdapterInfo, Features, FormatUses, Limits};
-use purlin_rhi::types::{DeviceType, TextureFormat};
+use purlin_rhi::types::{DeviceType, TextureFormat, TextureSampleType};
 
 use crate::convert::{self, DepthFormats};
 use crate::instance::{API_VERSION, Instance};
@@ -34,10 +34,13 @@ pub(crate) struct Physical {
     pub timestamp_period: f32,
     /// The most draws of one indirect call.
     pub max_indirect_draws: u32,
+    /// Samples of color and of depth-stencil attachments.
+    color_samples: vk::SampleCountFlags,
+    depth_samples: vk::SampleCountFlags,
     /// What the native formats of depth 24 are.
     pub depth_formats: DepthFormats,
     /// What core formats can do, by number; asked for once.
-    formats: OnceLock<Box<[vk::FormatFeatureFlags]>>,
+    formats: OnceLock<Box<[(vk::FormatFeatureFlags, vk::SampleCountFlags)]>>,
     /// Shader abilities that are enabled wherever they are; see [`shader_features`].
     pub shader_features: vk::PhysicalDeviceFeatures,
 }
@@ -134,10 +137,46 @@ impl Physical {
             timestamp_mask,
             timestamp_period: base.limits.timestamp_period,
             max_indirect_draws: base.limits.max_draw_indirect_count.max(1),
+            color_samples: base.limits.framebuffer_color_sample_counts,
+            depth_samples: base.limits.framebuffer_depth_sample_counts
+                & base.limits.framebuffer_stencil_sample_counts,
             depth_formats: DepthFormats::new(instance, raw),
             formats: OnceLock::new(),
             shader_features: shader_features(&core),
         }
+    }
+
+    /// The counts of samples that an attachment of a format may have, and be read with.
+    fn sample_counts(
+        &self,
+        instance: &ash::Instance,
+        format: vk::Format,
+        uses: vk::FormatFeatureFlags,
+    ) -> vk::SampleCountFlags {
+        let (usage, most) = if uses.contains(vk::FormatFeatureFlags::COLOR_ATTACHMENT) {
+            (vk::ImageUsageFlags::COLOR_ATTACHMENT, self.color_samples)
+        } else if uses.contains(vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT) {
+            (vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT, self.depth_samples)
+        } else {
+            return vk::SampleCountFlags::TYPE_1;
+        };
+        let sampled = if uses.contains(vk::FormatFeatureFlags::SAMPLED_IMAGE) {
+            vk::ImageUsageFlags::SAMPLED
+        } else {
+            vk::ImageUsageFlags::empty()
+        };
+        // SAFETY: the physical device is of this instance.
+        let found = unsafe {
+            instance.get_physical_device_image_format_properties(
+                self.raw,
+                format,
+                vk::ImageType::TYPE_2D,
+                vk::ImageTiling::OPTIMAL,
+                usage | sampled,
+                vk::ImageCreateFlags::empty(),
+            )
+        };
+        found.map_or(vk::SampleCountFlags::TYPE_1, |found| found.sample_counts & most)
     }
 
     /// What a format may be used for when these features are enabled.
@@ -165,12 +204,13 @@ impl Physical {
         }
         let ask = |native| {
             // SAFETY: the physical device is of this instance.
-            unsafe { instance.get_physical_device_format_properties(self.raw, native) }
-                .optimal_tiling_features
+            let uses = unsafe { instance.get_physical_device_format_properties(self.raw, native) }
+                .optimal_tiling_features;
+            (uses, self.sample_counts(instance, native, uses))
         };
         let core = || (0..=CORE_FORMATS).map(|number| ask(vk::Format::from_raw(number))).collect();
         let known = self.formats.get_or_init(core).get(native.as_raw() as usize).copied();
-        let found = known.unwrap_or_else(|| ask(native));
+        let (found, samples) = known.unwrap_or_else(|| ask(native));
         let mut uses = FormatUses::empty();
         for (bit, of) in [
             (vk::FormatFeatureFlags::SAMPLED_IMAGE, FormatUses::SAMPLED),
@@ -184,6 +224,18 @@ impl Physical {
         ] {
             uses.set(of, found.contains(bit));
         }
+        for (bit, of) in [
+            (vk::SampleCountFlags::TYPE_2, FormatUses::MULTISAMPLE_X2),
+            (vk::SampleCountFlags::TYPE_4, FormatUses::MULTISAMPLE_X4),
+            (vk::SampleCountFlags::TYPE_8, FormatUses::MULTISAMPLE_X8),
+            (vk::SampleCountFlags::TYPE_16, FormatUses::MULTISAMPLE_X16),
+        ] {
+            uses.set(of, samples.contains(bit));
+        }
+        let averaged = matches!(format.sample_type(None, None), Some(TextureSampleType::Float { .. }));
+        let resolved =
+            averaged && uses.contains(FormatUses::COLOR) && uses.intersects(FormatUses::SAMPLE_COUNTS);
+        uses.set(FormatUses::MULTISAMPLE_RESOLVE, resolved);
         if format == TextureFormat::Depth24Plus {
             // Its texels are of a size that the program cannot know.
             uses -= FormatUses::COPY_SRC | FormatUses::COPY_DST;

@@ -168,12 +168,19 @@ impl Vulkan {
             NativeLoad::Clear(value) => vk::ClearValue { color: convert::clear_color(value) },
             _ => vk::ClearValue::default(),
         };
-        vk::RenderingAttachmentInfo::default()
+        let info = vk::RenderingAttachmentInfo::default()
             .image_view(self.views.get(color.view).raw)
             .image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
             .load_op(convert::load_op(color.load))
             .store_op(convert::store_op(color.store))
-            .clear_value(clear_value)
+            .clear_value(clear_value);
+        match color.resolve {
+            None => info,
+            Some(target) => info
+                .resolve_mode(vk::ResolveModeFlags::AVERAGE)
+                .resolve_image_view(self.views.get(target).raw)
+                .resolve_image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL),
+        }
     }
 
     fn aspect_attachment<T: Copy>(

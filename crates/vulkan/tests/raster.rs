@@ -39,7 +39,7 @@ fn prepare(encoder: &mut VulkanEncoder, gpu: &Gpu) {
 }
 
 fn color(load: NativeLoad<ClearValue>) -> [Option<NativeColor>; 1] {
-    [Some(NativeColor { view: TARGET, load, store: StoreOp::Store })]
+    [Some(NativeColor { view: TARGET, load, store: StoreOp::Store, resolve: None })]
 }
 
 const BLUE: NativeLoad<ClearValue> = NativeLoad::Clear(ClearValue::Float([0.0, 0.0, 1.0, 1.0]));

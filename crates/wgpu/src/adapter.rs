@@ -85,6 +85,11 @@ fn features(native: Native, backend: Backend, downlevel: DownlevelFlags) -> Feat
     features.set(Features::VOLUME_COPIES, backend != Backend::Gl);
     // OpenGL's textures have one target, and wgpu makes cubes of what could be one.
     features.set(Features::CUBE_AS_ARRAY, backend != Backend::Gl);
+    // WebGL 2 has no such textures, and elsewhere wgpu gives them the wrong target (gfx-rs/wgpu#6084); there are
+    // renderbuffers of several samples only.
+    features.set(Features::MULTISAMPLED_TEXTURES, backend != Backend::Gl);
+    // wgpu sets no mask there.
+    features.set(Features::SAMPLE_MASKS, backend != Backend::Gl);
     features.set(Features::ANISOTROPY, downlevel.contains(DownlevelFlags::ANISOTROPIC_FILTERING));
     features.set(Features::INDEPENDENT_BLEND, downlevel.contains(DownlevelFlags::INDEPENDENT_BLEND));
     features

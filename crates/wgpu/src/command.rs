@@ -125,7 +125,7 @@ impl Encoder for WgpuEncoder {
                 attachment.as_ref().map(|attachment| wgpu::RenderPassColorAttachment {
                     view: backend.views.get(attachment.view),
                     depth_slice: None,
-                    resolve_target: None,
+                    resolve_target: attachment.resolve.map(|target| backend.views.get(target)),
                     ops: wgpu::Operations {
                         load: match attachment.load {
                             NativeLoad::Load => wgpu::LoadOp::Load,

@@ -62,6 +62,15 @@ pub(crate) fn uses(
     uses.set(FormatUses::FILTERABLE, filterable);
     let blendable = uses.contains(FormatUses::COLOR) && found.flags.contains(Flags::BLENDABLE);
     uses.set(FormatUses::BLENDABLE, blendable);
+    for (flag, of) in [
+        (Flags::MULTISAMPLE_X2, FormatUses::MULTISAMPLE_X2),
+        (Flags::MULTISAMPLE_X4, FormatUses::MULTISAMPLE_X4),
+        (Flags::MULTISAMPLE_X8, FormatUses::MULTISAMPLE_X8),
+        (Flags::MULTISAMPLE_X16, FormatUses::MULTISAMPLE_X16),
+        (Flags::MULTISAMPLE_RESOLVE, FormatUses::MULTISAMPLE_RESOLVE),
+    ] {
+        uses.set(of, uses.contains(attached) && found.flags.contains(flag));
+    }
     if format == TextureFormat::Depth24Plus {
         // Its texels are of a size that the program cannot know.
         uses -= FormatUses::COPY_SRC | FormatUses::COPY_DST;

@@ -56,6 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         view: *view,
         load: LoadOp::Clear(ClearValue::Float([0.04, 0.04, 0.06, 1.0])),
         store: StoreOp::Store,
+        resolve: None,
     };
     let pass = RenderPassDesc {
         label: "triangle",

@@ -252,7 +252,7 @@ impl Gpu {
 /// A color attachment that is stored.
 pub fn attachment(view: TextureView, clear: bool) -> [Option<ColorAttachment>; 1] {
     let load = if clear { LoadOp::Clear(ClearValue::Float([0.0; 4])) } else { LoadOp::Load };
-    [Some(ColorAttachment { view, load, store: StoreOp::Store })]
+    [Some(ColorAttachment { view, load, store: StoreOp::Store, resolve: None })]
 }
 
 /// All of a buffer, as storage of compute shaders.

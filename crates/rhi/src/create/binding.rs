@@ -12,7 +12,7 @@ use crate::owned::Owned;
 use crate::registry::{BindGroupLayoutRecord, BufferRule, PipelineLayoutRecord};
 use crate::types::{
     BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages, StorageTextureAccess,
-    TextureViewDimension,
+    TextureSampleType, TextureViewDimension,
 };
 
 const STAGES: [(ShaderStages, &str); 3] = [
@@ -98,9 +98,9 @@ impl<B: Backend> Device<B> {
             BindingType::Buffer { ty: BufferBindingType::Storage { read_only }, .. } => !read_only,
             BindingType::StorageTexture { access, .. } => access != StorageTextureAccess::ReadOnly,
             BindingType::Buffer { .. } | BindingType::Sampler(_) => false,
-            BindingType::Texture { multisampled, .. } => {
+            BindingType::Texture { multisampled, sample_type, view_dimension } => {
                 if multisampled {
-                    return Err(unsupported(what(), "multisampled textures", at("requested")));
+                    self.check_multisampled_entry(sample_type, view_dimension, at, &what)?;
                 }
                 false
             }
@@ -129,6 +129,27 @@ impl<B: Backend> Device<B> {
                 "feature VERTEX_STORAGE",
                 at("storage write in the vertex stage"),
             ));
+        }
+        Ok(())
+    }
+
+    fn check_multisampled_entry(
+        &self,
+        sample_type: TextureSampleType,
+        dimension: TextureViewDimension,
+        at: impl Fn(&str) -> String,
+        what: impl Fn() -> String,
+    ) -> Result<()> {
+        if !self.capabilities().features.contains(Features::MULTISAMPLED_TEXTURES) {
+            return Err(unsupported(what(), "feature MULTISAMPLED_TEXTURES", at("requested")));
+        }
+        if dimension != TextureViewDimension::D2 {
+            let found = at(&format!("{dimension:?}"));
+            return Err(invalid(what(), "view_dimension", "D2 for a multisampled texture", found));
+        }
+        if sample_type == (TextureSampleType::Float { filterable: true }) {
+            let expected = "a sample type that is not filterable for a multisampled texture";
+            return Err(invalid(what(), "sample_type", expected, at("Float, filterable")));
         }
         Ok(())
     }

@@ -259,7 +259,11 @@ impl Binder<'_> {
             return refuse("a view of one aspect".into(), format!("{:?}", record.range.aspects));
         }
         let usage = match wanted.ty {
-            BindingType::Texture { sample_type, .. } => {
+            BindingType::Texture { sample_type, multisampled, .. } => {
+                if multisampled != (record.samples > 1) {
+                    let expected = if multisampled { "a multisampled texture" } else { "one sample a texel" };
+                    return refuse(expected.into(), format!("{} samples", record.samples));
+                }
                 if !samples_as(record.sample_type, sample_type) {
                     let found = format!("{:?} of {:?}", record.sample_type, record.format);
                     return refuse(format!("sample type {sample_type:?}"), found);

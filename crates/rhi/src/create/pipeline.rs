@@ -347,20 +347,45 @@ impl<B: Backend> Device<B> {
             return Err(unsupported(what(), "feature DEPTH_CLIP_CONTROL", "unclipped_depth requested"));
         }
         let multisample = &desc.multisample;
-        if multisample.count != 1 {
-            let detail = format!("{} samples requested, 1 available", multisample.count);
-            return Err(unsupported(what(), "multisampled pipelines", detail));
+        if FormatUses::samples(multisample.count).is_none() {
+            return Err(invalid(what(), "multisample.count", "1, 2, 4, 8 or 16", multisample.count));
+        }
+        let all = u32::MAX.checked_shr(32 - multisample.count).unwrap_or(0);
+        if multisample.mask & all != all && !features.contains(Features::SAMPLE_MASKS) {
+            let detail =
+                format!("mask {:#x} of {} samples requested", multisample.mask & all, multisample.count);
+            return Err(unsupported(what(), "feature SAMPLE_MASKS", detail));
         }
         if multisample.alpha_to_coverage {
-            let found = "true with 1 sample";
-            return Err(invalid(
-                what(),
-                "multisample.alpha_to_coverage",
-                "false without multisampling",
-                found,
-            ));
+            let first = desc.targets.first().copied().flatten();
+            let alpha = first.is_some_and(|target| target.format.components() == 4);
+            if multisample.count == 1 || !alpha {
+                let found = format!(
+                    "true with {} samples and {:?} as the first target",
+                    multisample.count,
+                    first.map(|target| target.format)
+                );
+                let expected = "false without multisampling and alpha in the first target";
+                return Err(invalid(what(), "multisample.alpha_to_coverage", expected, found));
+            }
         }
         Ok(())
+    }
+
+    /// Refuses a count of samples that the attachment's format lacks.
+    fn check_samples(
+        &self,
+        format: TextureFormat,
+        uses: FormatUses,
+        count: u32,
+        what: impl Fn() -> String,
+    ) -> Result<()> {
+        let needed = FormatUses::samples(count).unwrap_or_default();
+        if uses.contains(needed) {
+            return Ok(());
+        }
+        let detail = format!("{} available", uses.names());
+        Err(unsupported(what(), format!("{} use of {format:?}", needed.names()), detail))
     }
 
     fn check_targets(
@@ -387,6 +412,7 @@ impl<B: Backend> Device<B> {
                 let detail = at(format!("{} available", uses.names()));
                 return Err(unsupported(what(), format!("COLOR use of {:?}", target.format), detail));
             }
+            self.check_samples(target.format, uses, desc.multisample.count, &what)?;
             if target.blend.is_some() && !uses.contains(FormatUses::BLENDABLE) {
                 let detail = at(format!("{} available", uses.names()));
                 return Err(unsupported(what(), format!("BLENDABLE use of {:?}", target.format), detail));
@@ -431,6 +457,7 @@ impl<B: Backend> Device<B> {
             let detail = format!("{} available", uses.names());
             return Err(unsupported(what(), format!("DEPTH_STENCIL use of {:?}", state.format), detail));
         }
+        self.check_samples(state.format, uses, desc.multisample.count, &what)?;
         let tests_depth = state.depth_write || state.depth_compare != crate::types::CompareFunction::Always;
         if tests_depth && !state.format.has_depth_aspect() {
             let found = format!("{:?}", state.format);

@@ -25,8 +25,8 @@ impl<B: Backend> Device<B> {
     /// Creates a texture with undefined contents.
     ///
     /// # Errors
-    /// Zero or over-limit sizes, too many mips, a format use that the device lacks, an unknown usage, samples other
-    /// than one, the memory budget, the slot ceiling, or memory.
+    /// Zero or over-limit sizes, too many mips, a format use that the device lacks, an unknown usage, multisampling of
+    /// what is no flat attachment, the memory budget, the slot ceiling, or memory.
     pub fn create_texture(&mut self, desc: &TextureDesc<'_>) -> Result<Owned<kind::Texture>> {
         let what = || named(ResourceKind::Texture, desc.label);
         self.check_lost("create_texture")?;
@@ -116,8 +116,13 @@ impl<B: Backend> Device<B> {
             ));
         }
         if desc.samples != 1 {
-            let detail = format!("{} samples requested, 1 available", desc.samples);
-            return Err(unsupported(what(), "multisampled textures", detail));
+            check_multisampled(desc, what)?;
+            if desc.usage.contains(TextureUsages::TEXTURE_BINDING)
+                && !self.capabilities().features.contains(Features::MULTISAMPLED_TEXTURES)
+            {
+                let detail = format!("usage TEXTURE_BINDING of {} samples requested", desc.samples);
+                return Err(unsupported(what(), "feature MULTISAMPLED_TEXTURES", detail));
+            }
         }
         if desc.usage.is_empty() {
             return Err(invalid(what(), "usage", "at least one usage", "none"));
@@ -138,7 +143,7 @@ impl<B: Backend> Device<B> {
         {
             return Err(unsupported(what(), "feature VOLUME_COPIES", "usage COPY_SRC of a volume requested"));
         }
-        self.check_format(what, desc.format, desc.usage)?;
+        self.check_format(what, desc)?;
         let (block_width, block_height) = desc.format.block_dimensions();
         if width % block_width != 0 || height % block_height != 0 {
             let expected =
@@ -161,12 +166,8 @@ impl<B: Backend> Device<B> {
     }
 
     /// Refuses a format whose features are off or whose uses the device lacks.
-    fn check_format(
-        &self,
-        what: impl Fn() -> String,
-        format: TextureFormat,
-        usage: TextureUsages,
-    ) -> Result<()> {
+    fn check_format(&self, what: impl Fn() -> String, desc: &TextureDesc<'_>) -> Result<()> {
+        let (format, usage) = (desc.format, desc.usage);
         let needed = compression_feature(format);
         if !self.capabilities().features.contains(needed) {
             return Err(unsupported(
@@ -188,6 +189,7 @@ impl<B: Backend> Device<B> {
             uses |=
                 if format.is_depth_stencil_format() { FormatUses::DEPTH_STENCIL } else { FormatUses::COLOR };
         }
+        uses |= FormatUses::samples(desc.samples).unwrap_or_default();
         let available = self.backend.format_uses(format);
         if available.contains(uses) {
             return Ok(());
@@ -313,6 +315,33 @@ impl<B: Backend> Device<B> {
     pub fn texture_format(&self, texture: Texture) -> Result<TextureFormat> {
         Ok(self.registry.textures.check(texture, || "texture_format".into())?.format)
     }
+}
+
+/// Multisampled textures are flat attachments that shaders may read; WebGPU's rules.
+fn check_multisampled(desc: &TextureDesc<'_>, what: impl Fn() -> String) -> Result<()> {
+    let allowed = TextureUsages::RENDER_ATTACHMENT | TextureUsages::TEXTURE_BINDING;
+    let refuse = |field, expected: &str, found: String| {
+        let found = format!("{found} with {} samples", desc.samples);
+        Err(invalid(what(), field, expected, found))
+    };
+    if FormatUses::samples(desc.samples).is_none() {
+        return Err(invalid(what(), "samples", "1, 2, 4, 8 or 16", desc.samples));
+    }
+    if desc.dimension != TextureDimension::D2 || desc.size.depth_or_array_layers != 1 {
+        let found = format!("{:?} of {} layers", desc.dimension, desc.size.depth_or_array_layers);
+        return refuse("dimension", "D2 of one layer", found);
+    }
+    if desc.mips != 1 {
+        return refuse("mips", "1", desc.mips.to_string());
+    }
+    if !desc.usage.contains(TextureUsages::RENDER_ATTACHMENT) || !allowed.contains(desc.usage) {
+        return refuse(
+            "usage",
+            "RENDER_ATTACHMENT, and TEXTURE_BINDING at most",
+            format!("{:?}", desc.usage),
+        );
+    }
+    Ok(())
 }
 
 fn view_range(

@@ -142,6 +142,10 @@ pub fn null_format_uses(format: TextureFormat, enabled: Features) -> FormatUses 
     let blendable = flags.contains(wgpu_types::TextureFormatFeatureFlags::BLENDABLE);
     uses.set(FormatUses::BLENDABLE, attachment && !depth && blendable);
     uses.set(FormatUses::DEPTH_STENCIL, depth);
+    use wgpu_types::TextureFormatFeatureFlags as Flags;
+    uses.set(FormatUses::MULTISAMPLE_X4, attachment && flags.contains(Flags::MULTISAMPLE_X4));
+    let resolved = attachment && !depth && flags.contains(Flags::MULTISAMPLE_RESOLVE);
+    uses.set(FormatUses::MULTISAMPLE_RESOLVE, resolved);
     uses.set(FormatUses::STORAGE, usages.contains(TextureUsages::STORAGE_BINDING));
     uses.set(FormatUses::COPY_SRC, usages.contains(TextureUsages::COPY_SRC));
     uses.set(FormatUses::COPY_DST, usages.contains(TextureUsages::COPY_DST));

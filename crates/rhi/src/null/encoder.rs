@@ -309,6 +309,9 @@ impl Encoder for NullEncoder {
         if CHECK {
             for color in pass.colors.iter().flatten() {
                 self.uses_attachment(backend, CALL, color.view);
+                if let Some(target) = color.resolve {
+                    self.uses_attachment(backend, CALL, target);
+                }
             }
             if let Some(target) = &pass.depth_stencil {
                 self.uses_attachment(backend, CALL, target.view);

@@ -7,7 +7,7 @@
 use arrayvec::ArrayVec;
 
 use super::log::{NullCommand, NullRenderPass, NullState};
-use super::memory::{Memory, POISON, Part, bytes, get, get_mut};
+use super::memory::{Memory, POISON, Part, block_bytes, bytes, get, get_mut};
 use crate::backend::{
     ClearValue, NativeAspect, NativeBufferTextureCopy, NativeLoad, NativeTextureCopy, StoreOp,
 };
@@ -136,6 +136,9 @@ impl Executor<'_> {
         const CALL: &str = "begin_render_pass";
         for color in pass.colors.iter().flatten() {
             self.expect_view(CALL, color.view, Aspects::all(), &[Layout::ColorAttachment]);
+            if let Some(target) = color.resolve {
+                self.expect_view(CALL, target, Aspects::all(), &[Layout::ColorAttachment]);
+            }
             match color.load {
                 NativeLoad::Load => {}
                 NativeLoad::Clear(value) => self.fill_view(color.view, Aspects::COLOR, |f| texel(f, value)),
@@ -172,8 +175,13 @@ impl Executor<'_> {
     }
 
     fn end(&mut self, pass: &NullRenderPass) {
-        for color in pass.colors.iter().flatten().filter(|color| color.store == StoreOp::Discard) {
-            self.fill_view(color.view, Aspects::COLOR, |_| poison());
+        for color in pass.colors.iter().flatten() {
+            if let Some(target) = color.resolve {
+                self.resolve(color.view, target);
+            }
+            if color.store == StoreOp::Discard {
+                self.fill_view(color.view, Aspects::COLOR, |_| poison());
+            }
         }
         let Some(target) = pass.depth_stencil else { return };
         let discards = |store, read_only: bool| store == StoreOp::Discard && !read_only;
@@ -183,6 +191,26 @@ impl Executor<'_> {
         if target.stencil.is_some_and(|a| discards(a.store, a.read_only)) {
             self.fill_view(target.view, Aspects::STENCIL, |_| poison());
         }
+    }
+
+    /// Nothing is drawn here, so all samples of a texel are equal, and their average is any of them.
+    fn resolve(&mut self, from: u32, to: u32) {
+        let (Some(&from), Some(&to)) = (get(&self.memory.views, from), get(&self.memory.views, to)) else {
+            return;
+        };
+        let texel = block_bytes(from.format, Aspects::COLOR) as usize;
+        let mut samples = Vec::new();
+        let Some(texture) = get_mut(&mut self.memory.textures, from.texture) else { return };
+        texture.each_image(from.range, |_, _, _, image| samples.extend_from_slice(&image.bytes));
+        let Some(texture) = get_mut(&mut self.memory.textures, to.texture) else { return };
+        texture.each_image(to.range, |_, _, _, image| {
+            let texels = image.bytes.len() / texel.max(1);
+            let count = (samples.len() / texel.max(1)).checked_div(texels).unwrap_or(1).max(1);
+            let first = samples.chunks_exact(texel * count).filter_map(|all| all.get(..texel));
+            for (to, from) in image.bytes.chunks_exact_mut(texel).zip(first) {
+                to.copy_from_slice(from);
+            }
+        });
     }
 
     fn buffer_to_texture(&mut self, copy: &NativeBufferTextureCopy) {

@@ -3,10 +3,10 @@
 use arrayvec::ArrayVec;
 
 use crate::backend::{
-    ClearValue, NativeAspect, NativeColor, NativeDepthStencil, NativeLoad, NativeRenderPass, NativeTargets,
-    StoreOp,
+    Backend, ClearValue, NativeAspect, NativeColor, NativeDepthStencil, NativeLoad, NativeRenderPass,
+    NativeTargets, StoreOp,
 };
-use crate::caps::Capabilities;
+use crate::caps::FormatUses;
 use crate::error::{Result, invalid, state, unsupported};
 use crate::handle::{BindGroup, Texture, TextureView};
 use crate::plan::{Aspects, ResourceUse, TextureRange, TextureUse};
@@ -45,8 +45,10 @@ pub struct ColorAttachment {
     pub view: TextureView,
     /// At the beginning. A clear value must be of the format's class.
     pub load: NativeLoad<ClearValue>,
-    /// At the end.
+    /// At the end. Samples that are resolved need not be kept.
     pub store: StoreOp,
+    /// Where the average of each texel's samples goes at the end: a view of one sample, and of the same format and size.
+    pub resolve: Option<TextureView>,
 }
 
 /// A depth-stencil attachment. Exactly the aspects that the format has are given.
@@ -97,7 +99,7 @@ fn aspect_uses(attachment: &DepthStencilAttachment) -> ArrayVec<(Aspects, Textur
 /// What the attachments of a pass declare to the planner.
 #[derive(Debug, Default)]
 pub(crate) struct AttachmentUses {
-    pub uses: ArrayVec<ResourceUse, 10>,
+    pub uses: ArrayVec<ResourceUse, 18>,
     pub discards: ArrayVec<(Texture, TextureRange), 10>,
 }
 
@@ -188,14 +190,16 @@ impl ResolvedPass {
 /// Checks the attachments of a pass and resolves them for the backend, where the pass lies: it is large, and moving it
 /// costs. It comes empty. Notes what they declare, if it is not planned already.
 #[inline(always)]
-pub(crate) fn resolve(
+pub(crate) fn resolve<B: Backend>(
     registry: &Registry,
-    capabilities: &Capabilities,
+    backend: &B,
     desc: &RenderPassDesc<'_>,
     pass: &mut ResolvedPass,
     mut declared: Option<&mut AttachmentUses>,
 ) -> Result<()> {
     let what = || format!("pass \"{}\"", desc.label);
+    let resolves = |format| backend.format_uses(format).contains(FormatUses::MULTISAMPLE_RESOLVE);
+    let capabilities = backend.capabilities();
     let most = capabilities.limits.max_color_attachments.min(8);
     if desc.colors.len() > most as usize {
         let detail = format!("{} requested, {most} available", desc.colors.len());
@@ -218,11 +222,21 @@ pub(crate) fn resolve(
         if let NativeLoad::Clear(value) = color.load {
             check_clear(value, view, what)?;
         }
-        pass.colors.push(Some(NativeColor { view: color.view.slot(), load: color.load, store: color.store }));
+        let resolve = color.resolve.map(TextureView::slot);
+        let (load, store) = (color.load, color.store);
+        pass.colors.push(Some(NativeColor { view: color.view.slot(), load, store, resolve }));
         pass.formats.push(Some(view.format));
         if let Some(declared) = &mut declared {
             let used = (color_use(&color.load), color.store == StoreOp::Store);
             declared.push(registry, view, view.range.aspects, used, desc.label)?;
+        }
+        if let Some(target) = color.resolve {
+            let target = view_record(registry, target, desc.label)?;
+            check_resolve(view, target, resolves(view.format), what)?;
+            if let Some(declared) = &mut declared {
+                let used = (TextureUse::Color { load: false }, true);
+                declared.push(registry, target, target.range.aspects, used, desc.label)?;
+            }
         }
     }
     if let Some(attachment) = &desc.depth_stencil {
@@ -270,6 +284,44 @@ pub(crate) fn resolve(
     }
     if first {
         return Err(invalid(what(), "attachments", "at least one attachment", "none"));
+    }
+    Ok(())
+}
+
+/// Whether the samples of one view may be averaged into the other.
+#[inline(never)]
+fn check_resolve(
+    from: &TextureViewRecord,
+    to: &TextureViewRecord,
+    resolves: bool,
+    what: impl Fn() -> String,
+) -> Result<()> {
+    let show = |view: &TextureViewRecord| {
+        format!(
+            "\"{}\" of {:?}, {}x{}, {} layers, {} samples and usage {:?}",
+            view.label,
+            view.format,
+            view.extent.width,
+            view.extent.height,
+            view.range.layers,
+            view.samples,
+            view.usage
+        )
+    };
+    let same = from.format == to.format
+        && (from.extent.width, from.extent.height) == (to.extent.width, to.extent.height)
+        && from.range.layers == to.range.layers;
+    if from.samples == 1 {
+        let found = format!("from {}", show(from));
+        return Err(invalid(what(), "colors.resolve", "none without multisampling", found));
+    }
+    if !same || to.samples != 1 || !to.usage.contains(TextureUsages::RENDER_ATTACHMENT) {
+        let expected = format!("a view of one sample with RENDER_ATTACHMENT, otherwise as {}", show(from));
+        return Err(invalid(what(), "colors.resolve", expected, show(to)));
+    }
+    if !resolves {
+        let detail = format!("of view \"{}\"", from.label);
+        return Err(unsupported(what(), format!("MULTISAMPLE_RESOLVE use of {:?}", from.format), detail));
     }
     Ok(())
 }

@@ -256,8 +256,7 @@ impl<B: Backend> Recorder<'_, B> {
     fn plan_render_pass(&mut self, desc: &RenderPassDesc<'_>, resolved: &mut ResolvedPass) -> Result<()> {
         let mut declared = AttachmentUses::default();
         let device = &mut *self.device;
-        let capabilities = device.backend.capabilities();
-        attachments::resolve(&device.registry, capabilities, desc, resolved, Some(&mut declared))?;
+        attachments::resolve(&device.registry, &device.backend, desc, resolved, Some(&mut declared))?;
         let AttachmentUses { uses, discards } = &declared;
         if desc.uses.is_empty() {
             return self.plan_pass(uses, discards, desc.groups, desc.label);
@@ -276,7 +275,7 @@ impl<B: Backend> Recorder<'_, B> {
 
     /// Checks the attachments, before any barrier speaks of them.
     fn resolve(&self, desc: &RenderPassDesc<'_>, resolved: &mut ResolvedPass) -> Result<()> {
-        attachments::resolve(&self.device.registry, self.device.backend.capabilities(), desc, resolved, None)
+        attachments::resolve(&self.device.registry, &self.device.backend, desc, resolved, None)
     }
 
     /// Records a raster pass whose barriers were planned and emitted before. `declared` are its uses. The body owns the

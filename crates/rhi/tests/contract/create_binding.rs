@@ -41,12 +41,6 @@ fn layout_entries_are_checked_one_by_one() {
     }
     let array = BindGroupLayoutEntry { count: NonZeroU32::new(4), ..entry(1, FS, sampled()) };
     unsupported(shape(&[array]), "binding arrays", &["binding 1"]);
-    let multisampled = BindingType::Texture {
-        sample_type: TextureSampleType::Float { filterable: false },
-        view_dimension: TextureViewDimension::D2,
-        multisampled: true,
-    };
-    unsupported(shape(&[entry(0, FS, multisampled)]), "multisampled textures", &["binding 0"]);
 }
 
 /// C108, without the capability: an array of bindings is a typed error at layout creation.

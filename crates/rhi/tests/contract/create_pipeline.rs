@@ -366,10 +366,24 @@ fn state_beyond_the_core_needs_its_feature() {
         "polygon mode Point",
         &[],
     );
+    assert!(create(Features::all(), |desc| desc.multisample.count = 4).is_ok());
+    let masked: fn(&mut RenderPipelineDesc<'_>) =
+        |desc| desc.multisample = MultisampleDesc { count: 4, mask: 0b1011, ..desc.multisample };
+    assert!(create(Features::all(), masked).is_ok());
+    let without = Features::all() - Features::SAMPLE_MASKS;
+    unsupported(create(without, masked), "feature SAMPLE_MASKS", &["mask 0xb of 4 samples"]);
+    let high: fn(&mut RenderPipelineDesc<'_>) =
+        |desc| desc.multisample = MultisampleDesc { count: 4, mask: 0xF, ..desc.multisample };
+    assert!(create(without, high).is_ok(), "bits beyond the samples do not matter");
+    for count in [0, 3, 64] {
+        let mut gpu = plain();
+        let result = raster_with(&mut gpu, &SIMPLE, &[], |desc| desc.multisample.count = count);
+        invalid(result, "multisample.count", &["1, 2, 4, 8 or 16", &count.to_string()]);
+    }
     unsupported(
-        create(Features::all(), |desc| desc.multisample.count = 4),
-        "multisampled pipelines",
-        &["4 samples"],
+        create(Features::all(), |desc| desc.multisample.count = 16),
+        "MULTISAMPLE_X16 use of Rgba8Unorm",
+        &["MULTISAMPLE_X4"],
     );
     invalid(
         create(Features::all(), |desc| desc.multisample.alpha_to_coverage = true),

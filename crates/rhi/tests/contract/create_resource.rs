@@ -181,9 +181,6 @@ fn textures_of_no_use_or_an_unknown_one_are_refused() {
     invalid(texture_with(|desc| desc.usage = TextureUsages::empty()), "usage", &["at least one usage"]);
     invalid(texture_with(|desc| desc.usage |= TextureUsages::STORAGE_ATOMIC), "usage", &["STORAGE_ATOMIC"]);
     unsupported(texture_with(|desc| desc.dimension = TextureDimension::D1), "one-dimensional textures", &[]);
-    for samples in [0, 2, 4] {
-        unsupported(texture_with(|desc| desc.samples = samples), "multisampled textures", &["1 available"]);
-    }
 }
 
 #[test]

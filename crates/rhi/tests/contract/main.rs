@@ -16,6 +16,7 @@ mod handles;
 mod kept;
 mod lifetime;
 mod model;
+mod multisample;
 mod parallel;
 mod passes;
 mod plans;

@@ -160,6 +160,7 @@ fn one_section_is_a_plain_pass_and_none_only_clears() {
         view: *scene.target,
         load: LoadOp::Clear(ClearValue::Float([1.0; 4])),
         store: StoreOp::Store,
+        resolve: None,
     })];
     recorder.render_pass_parallel(&pass(&colors, &[]), 0, |_, _| panic!("there is no section")).unwrap();
     recorder.submit().unwrap();
@@ -289,7 +290,7 @@ fn passes_around_sections_are_planned_as_always() {
     let (pipeline, target, texture) = (*scene.pipeline.pipeline, *scene.target, *scene.texture);
     let (cleared, loaded) = (
         [cleared(target)],
-        [Some(ColorAttachment { view: target, load: LoadOp::Load, store: StoreOp::Store })],
+        [Some(ColorAttachment { view: target, load: LoadOp::Load, store: StoreOp::Store, resolve: None })],
     );
     let barriers = |scene: &mut Scene, sections: u32| {
         let mut recorder = scene.gpu.record("frame").unwrap();

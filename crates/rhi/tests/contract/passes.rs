@@ -21,7 +21,7 @@ fn target(
 }
 
 fn color(view: TextureView, load: LoadOp<ClearValue>) -> Option<ColorAttachment> {
-    Some(ColorAttachment { view, load, store: StoreOp::Store })
+    Some(ColorAttachment { view, load, store: StoreOp::Store, resolve: None })
 }
 
 fn depth_pass(

@@ -249,7 +249,8 @@ fn attachments_begin_undefined_when_cleared_and_keep_when_loaded() {
     let (mut gpu, control) = executing();
     let image = texture(&mut gpu, "image", 4, 4, TextureUsages::RENDER_ATTACHMENT);
     let target = view(&mut gpu, *image);
-    let load = [Some(ColorAttachment { view: *target, load: LoadOp::Load, store: StoreOp::Store })];
+    let load =
+        [Some(ColorAttachment { view: *target, load: LoadOp::Load, store: StoreOp::Store, resolve: None })];
     let mut recorder = gpu.record("frame").unwrap();
     recorder.render_pass(&pass(&[cleared(*target)], &[]), |_| {}).unwrap();
     let ticket = recorder.read_texture(&TexturePlace::mip(*image, 0), extent(4, 4, 1)).unwrap();

@@ -171,7 +171,7 @@ pub fn texels_of(gpu: &mut Gpu, place: TexturePlace, size: Extent3d) -> Vec<u8> 
 /// A color attachment that is cleared to black and stored.
 pub fn cleared(view: TextureView) -> Option<ColorAttachment> {
     let load = LoadOp::Clear(ClearValue::Float([0.0; 4]));
-    Some(ColorAttachment { view, load, store: StoreOp::Store })
+    Some(ColorAttachment { view, load, store: StoreOp::Store, resolve: None })
 }
 
 pub fn pass<'a>(colors: &'a [Option<ColorAttachment>], uses: &'a [ResourceUse]) -> RenderPassDesc<'a> {

@@ -87,7 +87,13 @@ fn varyings(
     }
 }
 
-fn has_builtin(module: &Module, ty: Handle<Type>, binding: Option<&IoBinding>, builtin: BuiltIn) -> bool {
+/// Whether a value is this builtin, or a structure with it.
+pub(crate) fn has_builtin(
+    module: &Module,
+    ty: Handle<Type>,
+    binding: Option<&IoBinding>,
+    builtin: BuiltIn,
+) -> bool {
     match (binding, &module.types[ty].inner) {
         (Some(IoBinding::BuiltIn(found)), _) => *found == builtin,
         (None, TypeInner::Struct { members, .. }) => {

@@ -9,6 +9,8 @@
 mod binding;
 mod entry;
 
+pub(crate) use entry::has_builtin;
+
 use serde::Serialize;
 
 use crate::layout::{HostStruct, RuntimeArray};

@@ -153,7 +153,10 @@ fn attachments_clear_keep_and_forget() {
     let mut seen = |load, store| {
         submit(&mut null, |encoder, null| {
             transition(encoder, null, &[barrier(0, whole(&desc), Layout::CopyDst, Layout::ColorAttachment)]);
-            encoder.begin_render_pass(null, &attach(&[Some(NativeColor { view: 0, load, store })], None));
+            encoder.begin_render_pass(
+                null,
+                &attach(&[Some(NativeColor { view: 0, load, store, resolve: None })], None),
+            );
             encoder.end_render_pass(null);
             transition(encoder, null, &[barrier(0, whole(&desc), Layout::ColorAttachment, Layout::CopySrc)]);
             let copy = NativeBufferTextureCopy { buffer: 1, ..texels(desc.format, [0; 3], desc.size) };

@@ -54,7 +54,7 @@ fn lifetimes() {
     breach("texture slot 0 \"t\" is in use by submission 1", |null| {
         // Through an attachment's view.
         view(null, 0, 0, &desc(COLOR, 8, 8));
-        let color = NativeColor { view: 0, load: NativeLoad::DontCare, store: StoreOp::Store };
+        let color = NativeColor { view: 0, load: NativeLoad::DontCare, store: StoreOp::Store, resolve: None };
         submit(null, |encoder, null| {
             encoder.begin_render_pass(null, &NativeRenderPass { colors: &[Some(color)], ..empty_pass() });
             encoder.end_render_pass(null);
