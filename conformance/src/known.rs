@@ -37,18 +37,6 @@ const KNOWN: &[Known] = &[
         adapter: "",
         reason: "naga writes no GLSL for textureLoad of a depth texture (gfx-rs/wgpu#4524)",
     },
-    Known {
-        fixture: "layouts::c100_mat2x2_in_uniform",
-        backends: OPENGL,
-        adapter: "",
-        reason: "naga's GLSL lays the columns of matCx2 in uniform buffers 16 bytes apart (gfx-rs/wgpu#4371)",
-    },
-    Known {
-        fixture: "layouts::uniform_shapes",
-        backends: OPENGL,
-        adapter: "",
-        reason: "naga's GLSL lays the columns of matCx2 in uniform buffers 16 bytes apart (gfx-rs/wgpu#4371)",
-    },
 ];
 
 /// What is known of a fixture on an adapter.

@@ -5,7 +5,7 @@ use purlin_rhi::types::{
     BufferUsages, IndexFormat, PrimitiveTopology, TextureFormat, VertexAttribute, VertexFormat,
     VertexStepMode,
 };
-use purlin_rhi::{Device, PrimitiveDesc, VertexBufferLayout};
+use purlin_rhi::{Device, Features, PrimitiveDesc, VertexBufferLayout};
 
 use crate::kit::{Canvas, Checked, Image, Program, Raster, all_of, clear, one_color, perform, refused};
 use crate::shaders::grid;
@@ -74,6 +74,9 @@ pub(crate) fn c040_restart_in_strips<B: Backend>(device: &mut Device<B>) -> Answ
 }
 
 pub(crate) fn c040_lists_do_not_restart<B: Backend>(device: &mut Device<B>) -> Answer {
+    if !device.capabilities().features.contains(Features::LARGEST_INDEX_IN_LISTS) {
+        return Ok(Outcome::Unsupported("feature LARGEST_INDEX_IN_LISTS".into()));
+    }
     // The index 65535 is an ordinary vertex of a list.
     let mut places = vec![[0.0, 0.0]; 65536];
     places[..3].copy_from_slice(&[[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]);

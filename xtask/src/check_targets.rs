@@ -4,9 +4,8 @@
 //! against a `std` built from source. Both work in `target/cross`, so that neither disturbs the ordinary builds.
 
 use crate::process::{self, Failure, Outcome};
-use crate::setup::cross;
+use crate::setup::{cross, target_is_installed};
 use crate::{layering, metadata};
-use std::path::Path;
 use std::process::Command;
 
 /// The systems beside Linux that must keep compiling.
@@ -34,12 +33,12 @@ pub fn run(args: &[String]) -> Outcome {
 
 /// Can a target be checked here, with what is installed or may be installed?
 pub fn possible() -> bool {
-    TARGETS.iter().all(|target| installed(target)) || cross::available()
+    TARGETS.iter().all(|target| target_is_installed(target)) || cross::available()
 }
 
 fn check(target: &str) -> Outcome<Command> {
     let target_dir = process::root().join("target").join("cross");
-    let mut command = if installed(target) {
+    let mut command = if target_is_installed(target) {
         process::cargo(&["check"])
     } else {
         let toolchain = cross::ensure(target)?;
@@ -53,11 +52,4 @@ fn check(target: &str) -> Outcome<Command> {
     };
     command.args(["--target", target]).arg("--target-dir").arg(target_dir);
     Ok(command)
-}
-
-/// Does the toolchain that runs us have this target's `std`?
-fn installed(target: &str) -> bool {
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let query = ["--print", "target-libdir", "--target", target];
-    process::capture(process::command(rustc).args(query)).is_ok_and(|path| Path::new(path.trim()).is_dir())
 }

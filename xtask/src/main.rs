@@ -13,6 +13,7 @@ mod setup;
 mod tasks;
 #[cfg(test)]
 mod testing;
+mod web;
 
 use process::{Failure, Outcome};
 use std::process::ExitCode;
@@ -58,6 +59,13 @@ const TASKS: &[Task] = &[
         run: tasks::conformance,
     },
     Task {
+        name: "web",
+        usage: "web [--port N] | web --test [--json FILE] [FILTER...]",
+        summary: "build the demo for browsers and serve it; with --test run fixtures, selection and demo in Chromium\n      \
+                  (filters: fixtures, webgpu, webgl, selection, demo, or parts of fixtures' names)",
+        run: web::run,
+    },
+    Task {
         name: "docs",
         usage: "docs [--no-open]",
         summary: "build the API documentation and open it",
@@ -86,6 +94,7 @@ const TASKS: &[Task] = &[
 const ENVIRONMENT: &str = "\
 Environment
   PURLIN_NO_INSTALL=1   never install anything: print the command instead
+  PURLIN_BROWSER        the browser that `web --test` drives, instead of Chromium
   VK_DRIVER_FILES       Vulkan drivers to use, as the loader reads it
   VK_LAYER_PATH         a folder with your own validation layer, if you have one to prefer
 

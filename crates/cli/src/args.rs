@@ -5,15 +5,12 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Parser;
 use purlin::choose::Choice;
 
 use crate::error::one_line;
-
-/// The largest width or height that the command line accepts; an adapter may allow less.
-const MAX_SIDE: u32 = 16384;
+use crate::size::Size;
 
 /// Renders a glTF model, or a procedural scene without one, through the render graph.
 #[derive(Debug, Clone, PartialEq, Eq, Parser)]
@@ -80,48 +77,6 @@ impl Args {
             let first = one_line(first);
             Exit::Usage(first.strip_prefix("error: ").unwrap_or(&first).to_owned())
         })
-    }
-}
-
-/// A picture's size in pixels; both sides are at least 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
-    /// Columns.
-    pub width: u32,
-    /// Rows.
-    pub height: u32,
-}
-
-impl Size {
-    /// Width over height.
-    pub fn aspect(self) -> f32 {
-        self.width as f32 / self.height as f32
-    }
-}
-
-impl std::fmt::Display for Size {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}x{}", self.width, self.height)
-    }
-}
-
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (width, height) =
-            text.split_once(['x', 'X']).ok_or("expected WIDTHxHEIGHT in pixels, such as 1280x720")?;
-        let side = |name: &str, text: &str| -> Result<u32, String> {
-            if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-                return Err(format!("the {name} '{text}' is not a whole number"));
-            }
-            match text.parse::<u32>() {
-                Ok(0) => Err(format!("the {name} is zero")),
-                Ok(side) if side <= MAX_SIDE => Ok(side),
-                _ => Err(format!("the {name} {text} is beyond the limit of {MAX_SIDE}")),
-            }
-        };
-        Ok(Self { width: side("width", width)?, height: side("height", height)? })
     }
 }
 

@@ -5,14 +5,21 @@
 //! `renderer/frame.rs`.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "program")]
 pub mod args;
 pub mod error;
+#[cfg(feature = "program")]
 pub mod output;
+#[cfg(feature = "program")]
 pub mod picture;
+#[cfg(feature = "program")]
 mod progress;
 pub mod renderer;
+#[cfg(feature = "program")]
 pub mod run;
 pub mod scene;
+pub mod size;
+#[cfg(feature = "program")]
 mod summary;
 
 /// The compiled shaders: code, entry points, layouts and host structures, as `purlin-shader` generates them.

@@ -2,7 +2,7 @@
 
 use image::{ExtendedColorType, ImageEncoder};
 
-use crate::args::Size;
+use crate::size::Size;
 
 /// Encodes RGBA pixels, rows from the top, as a PNG file.
 ///

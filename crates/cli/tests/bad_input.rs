@@ -5,7 +5,7 @@ mod common;
 use common::{TempDir, demo, gpu, refusal};
 use purlin::rhi::null::{Null, NullConfig};
 use purlin::rhi::{Device, DeviceRequest};
-use purlin_cli::args::Size;
+use purlin_cli::size::Size;
 use purlin_cli::error::DemoError;
 use purlin_cli::renderer::{REQUIRED_FEATURES, Renderer};
 use purlin_cli::scene::{Scene, SceneOptions};

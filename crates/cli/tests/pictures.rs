@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use common::{Gpu, Picture, gpu, model};
 use purlin::graph::{GraphOptions, HazardMode};
-use purlin_cli::args::Size;
+use purlin_cli::size::Size;
 use purlin_cli::renderer::Renderer;
 use purlin_cli::scene::{Frustum, Scene, SceneOptions, Sphere};
 

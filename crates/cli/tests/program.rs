@@ -5,7 +5,7 @@ mod common;
 use std::process::Stdio;
 
 use common::{Picture, TempDir, demo, gpu, refusal, validated};
-use purlin_cli::args::Size;
+use purlin_cli::size::Size;
 
 #[test]
 fn it_writes_a_picture_and_a_report_and_prints_a_table() {

@@ -38,7 +38,7 @@ pub fn compiled() -> Vec<&'static str> {
     if cfg!(feature = "vulkan") {
         names.push("vulkan");
     }
-    #[cfg(feature = "wgpu")]
+    #[cfg(feature = "any-wgpu")]
     names.extend(purlin_wgpu::compiled());
     names
 }
@@ -146,7 +146,7 @@ pub async fn run<P: Program>(
 enum Opened {
     #[cfg(feature = "vulkan")]
     Vulkan(Device<purlin_vulkan::Vulkan>),
-    #[cfg(feature = "wgpu")]
+    #[cfg(feature = "any-wgpu")]
     Wgpu(Device<purlin_wgpu::Wgpu>),
 }
 
@@ -159,7 +159,7 @@ impl Opened {
                 let output = program.run(device);
                 (output, messages.take())
             }
-            #[cfg(feature = "wgpu")]
+            #[cfg(feature = "any-wgpu")]
             Self::Wgpu(device) => (program.run(device), Vec::new()),
         }
     }
@@ -170,7 +170,7 @@ async fn open(backend: &str, request: &DeviceRequest<'_>) -> Result<Opened, Erro
     if backend == "vulkan" {
         return Ok(Opened::Vulkan(Device::request(request).await?));
     }
-    #[cfg(feature = "wgpu")]
+    #[cfg(feature = "any-wgpu")]
     if let Some(options) = purlin_wgpu::WgpuOptions::named(backend) {
         let opened = purlin_wgpu::Wgpu::open(request, &options).await?;
         return Ok(Opened::Wgpu(Device::from_backend(opened, request)?));

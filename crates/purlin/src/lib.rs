@@ -16,7 +16,7 @@ pub use purlin_graph as graph;
 pub use purlin_rhi as rhi;
 #[cfg(feature = "vulkan")]
 pub use purlin_vulkan as vulkan;
-#[cfg(feature = "wgpu")]
+#[cfg(feature = "any-wgpu")]
 pub use purlin_wgpu as wgpu;
 
 pub use purlin_graph::{GraphError, TransientBuffer, TransientTexture, bind};

@@ -44,6 +44,10 @@ bitflags::bitflags! {
         const MULTISAMPLED_TEXTURES = 1 << 17;
         /// Masks that keep some samples of a pixel from being written.
         const SAMPLE_MASKS = 1 << 18;
+        /// Buffers that hold indices and something else, the frame arena's pages among them.
+        const MIXED_INDEX_BUFFERS = 1 << 19;
+        /// The largest index of a format names a vertex in lists; WebGL 2 takes it for a restart there too.
+        const LARGEST_INDEX_IN_LISTS = 1 << 20;
     }
 }
 
@@ -56,7 +60,9 @@ impl Features {
         .union(Features::CUBE_AS_ARRAY)
         .union(Features::VOLUME_COPIES)
         .union(Features::MULTISAMPLED_TEXTURES)
-        .union(Features::SAMPLE_MASKS);
+        .union(Features::SAMPLE_MASKS)
+        .union(Features::MIXED_INDEX_BUFFERS)
+        .union(Features::LARGEST_INDEX_IN_LISTS);
 
     /// The names of the features in the set, comma-separated.
     pub fn names(self) -> String {
@@ -156,6 +162,30 @@ limits! {
     max_immediate_size: u32 = 0, most;
     /// Samples of an anisotropic filter.
     max_anisotropy: u32 = 1, most;
+}
+
+impl Limits {
+    /// What every WebGL 2 context has through wgpu: no compute and no storage buffers or textures.
+    pub fn webgl2() -> Self {
+        Self {
+            max_texture_dimension_2d: 2048,
+            max_texture_dimension_3d: 256,
+            max_dynamic_storage_buffers: 0,
+            max_storage_buffers_per_stage: 0,
+            max_storage_textures_per_stage: 0,
+            max_uniform_buffers_per_stage: 11,
+            max_uniform_binding_size: 16384,
+            max_storage_binding_size: 0,
+            max_vertex_stride: 255,
+            max_color_attachments: 4,
+            max_workgroup_invocations: 0,
+            max_workgroup_size_x: 0,
+            max_workgroup_size_y: 0,
+            max_workgroup_size_z: 0,
+            max_workgroups_per_dimension: 0,
+            ..Self::default()
+        }
+    }
 }
 
 /// A limit that an adapter does not reach.

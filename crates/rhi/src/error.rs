@@ -186,6 +186,13 @@ pub enum BackendError {
         /// The native result.
         detail: String,
     },
+    /// The API below lacks something that no feature, limit or format use could say beforehand.
+    Unsupported {
+        /// What it lacks.
+        capability: &'static str,
+        /// Where it was met.
+        detail: String,
+    },
 }
 
 impl BackendError {
@@ -196,6 +203,9 @@ impl BackendError {
             BackendError::OutOfMemory { bytes } => Error::OutOfMemory { what, bytes },
             BackendError::DeviceLost(detail) => Error::DeviceLost { what, detail },
             BackendError::Failed { call, detail } => Error::Backend { what, call, detail },
+            BackendError::Unsupported { capability, detail } => {
+                Error::Unsupported { what, capability: capability.into(), detail }
+            }
         }
     }
 }

@@ -48,15 +48,26 @@ pub(crate) fn describe(
         device: info.device,
         usable: Ok(()),
         features: features(native, info.backend, downlevel),
-        limits: translate(limits, native, downlevel),
+        limits: translate(limits, native, info.backend, downlevel),
     }
+}
+
+/// Timestamps lie between passes. WebGPU itself has them only as parts of passes, which then carry them.
+const TIMESTAMPS: Native = if cfg!(target_arch = "wasm32") {
+    Native::TIMESTAMP_QUERY
+} else {
+    Native::TIMESTAMP_QUERY.union(Native::TIMESTAMP_QUERY_INSIDE_ENCODERS)
+};
+
+/// Does this API lack immediates that a uniform buffer can stand for?
+pub(crate) fn emulates_immediates(backend: Backend) -> bool {
+    backend == Backend::BrowserWebGpu
 }
 
 /// Purlin's features that are nothing but one of wgpu's.
 const SAME: &[(Features, Native)] = &[
     (Features::INDIRECT_FIRST_INSTANCE, Native::INDIRECT_FIRST_INSTANCE),
-    // Timestamps lie between passes, which WebGPU's own feature alone does not allow.
-    (Features::TIMESTAMP_QUERY, Native::TIMESTAMP_QUERY.union(Native::TIMESTAMP_QUERY_INSIDE_ENCODERS)),
+    (Features::TIMESTAMP_QUERY, TIMESTAMPS),
     (Features::POLYGON_MODE_LINE, Native::POLYGON_MODE_LINE),
     (Features::DEPTH_CLIP_CONTROL, Native::DEPTH_CLIP_CONTROL),
     (Features::VERTEX_STORAGE, Native::VERTEX_WRITABLE_STORAGE),
@@ -81,6 +92,7 @@ fn features(native: Native, backend: Backend, downlevel: DownlevelFlags) -> Feat
     features.set(Features::VIEW_FORMATS, downlevel.contains(DownlevelFlags::VIEW_FORMATS));
     // wgpu turns restarting on nowhere in OpenGL; WebGL 2 has it always on.
     features.set(Features::PRIMITIVE_RESTART, backend != Backend::Gl || cfg!(target_arch = "wasm32"));
+    features.set(Features::LARGEST_INDEX_IN_LISTS, backend != Backend::Gl || !cfg!(target_arch = "wasm32"));
     // There wgpu's copies read the first slice only.
     features.set(Features::VOLUME_COPIES, backend != Backend::Gl);
     // OpenGL's textures have one target, and wgpu makes cubes of what could be one.
@@ -90,6 +102,10 @@ fn features(native: Native, backend: Backend, downlevel: DownlevelFlags) -> Feat
     features.set(Features::MULTISAMPLED_TEXTURES, backend != Backend::Gl);
     // wgpu sets no mask there.
     features.set(Features::SAMPLE_MASKS, backend != Backend::Gl);
+    features.set(
+        Features::MIXED_INDEX_BUFFERS,
+        downlevel.contains(DownlevelFlags::UNRESTRICTED_INDEX_BUFFER),
+    );
     features.set(Features::ANISOTROPY, downlevel.contains(DownlevelFlags::ANISOTROPIC_FILTERING));
     features.set(Features::INDEPENDENT_BLEND, downlevel.contains(DownlevelFlags::INDEPENDENT_BLEND));
     features
@@ -102,8 +118,17 @@ pub(crate) fn to_native(features: Features) -> Native {
 }
 
 /// The adapter's limits, cut to what the recorder's arrays hold.
-fn translate(native: &wgpu::Limits, features: Native, downlevel: DownlevelFlags) -> Limits {
-    let immediates = if features.contains(Native::IMMEDIATES) { native.max_immediate_size } else { 0 };
+fn translate(
+    native: &wgpu::Limits,
+    features: Native,
+    backend: Backend,
+    downlevel: DownlevelFlags,
+) -> Limits {
+    let immediates = match features.contains(Native::IMMEDIATES) {
+        true => native.max_immediate_size,
+        false if emulates_immediates(backend) => MAX_IMMEDIATES as u32,
+        false => 0,
+    };
     let compute = downlevel.contains(DownlevelFlags::COMPUTE_SHADERS);
     let of_compute = |value: u32| if compute { value } else { 0 };
     let least = Limits::default();
@@ -152,7 +177,8 @@ mod tests {
     fn features_go_both_ways() {
         for (feature, native) in SAME {
             assert_eq!(to_native(*feature), *native);
-            assert_eq!(features(*native, Backend::Gl, DownlevelFlags::empty()), *feature);
+            let gl = features(*native, Backend::Gl, DownlevelFlags::empty());
+            assert_eq!(gl, *feature | Features::LARGEST_INDEX_IN_LISTS);
             let all = features(*native, Backend::Vulkan, DownlevelFlags::all());
             assert!(all.contains(*feature | Features::CORE));
         }
@@ -160,9 +186,16 @@ mod tests {
 
     #[test]
     fn what_wgpu_lacks_is_no_limit_of_ours() {
-        let none = translate(&wgpu::Limits::defaults(), Native::empty(), DownlevelFlags::empty());
+        let none = translate(&wgpu::Limits::defaults(), Native::empty(), Backend::Gl, DownlevelFlags::empty());
         assert_eq!((none.max_immediate_size, none.max_workgroup_size_x, none.max_anisotropy), (0, 0, 1));
-        let all = translate(&wgpu::Limits::defaults(), Native::all(), DownlevelFlags::all());
+        let all = translate(&wgpu::Limits::defaults(), Native::all(), Backend::Vulkan, DownlevelFlags::all());
+        let web = translate(
+            &wgpu::Limits::defaults(),
+            Native::empty(),
+            Backend::BrowserWebGpu,
+            DownlevelFlags::all(),
+        );
+        assert_eq!(web.max_immediate_size as usize, MAX_IMMEDIATES);
         assert_eq!(Limits { max_immediate_size: 0, max_anisotropy: 1, ..all }, Limits::default());
     }
 }

@@ -1,9 +1,11 @@
 //! Bind group layouts, bind groups and pipeline layouts.
 
 use purlin_rhi::backend::{NativeBinding, NativeResult};
+use purlin_rhi::error::BackendError;
 use purlin_rhi::types::BindGroupLayoutEntry;
 use smallvec::SmallVec;
 
+use crate::adapter;
 use crate::device::Wgpu;
 
 /// A layout with the binding numbers of its entries, sorted.
@@ -11,6 +13,14 @@ use crate::device::Wgpu;
 pub(crate) struct GroupLayout {
     pub raw: wgpu::BindGroupLayout,
     bindings: Box<[u32]>,
+}
+
+/// A pipeline layout.
+#[derive(Debug)]
+pub(crate) struct PipelineLayout {
+    pub raw: wgpu::PipelineLayout,
+    /// The group that stands for immediates.
+    pub immediates: Option<u32>,
 }
 
 impl Wgpu {
@@ -71,17 +81,29 @@ impl Wgpu {
         groups: &[u32],
         immediate_size: u32,
     ) -> NativeResult {
-        let groups: SmallVec<[Option<&wgpu::BindGroupLayout>; 4]> =
+        let mut groups: SmallVec<[Option<&wgpu::BindGroupLayout>; 4]> =
             groups.iter().map(|&group| Some(&self.group_layouts.get(group).raw)).collect();
+        let emulated = immediate_size > 0 && adapter::emulates_immediates(self.native);
+        let immediates = emulated.then_some(groups.len() as u32);
+        if let Some(group) = immediates {
+            let most = self.device.limits().max_bind_groups;
+            if group >= most {
+                return Err(BackendError::Unsupported {
+                    capability: "a bind group for immediates",
+                    detail: format!("the layout names {group} groups of {most}, and immediates take one"),
+                });
+            }
+            groups.push(Some(self.immediates.layout(&self.device)));
+        }
         let native = wgpu::PipelineLayoutDescriptor {
             label: Some(label),
             bind_group_layouts: &groups,
-            immediate_size,
+            immediate_size: if emulated { 0 } else { immediate_size },
         };
         let make = || self.device.create_pipeline_layout(&native);
         let raw = self.errors.catch(&self.device, "create_pipeline_layout", make)?;
         drop(groups);
-        self.pipeline_layouts.insert(slot, raw);
+        self.pipeline_layouts.insert(slot, PipelineLayout { raw, immediates });
         Ok(())
     }
 }

@@ -31,6 +31,11 @@ impl Shadow {
         Self { bytes: vec![0; size as usize], spans: Vec::new() }
     }
 
+    /// What the CPU wrote, sent or not.
+    pub(crate) fn bytes(&self, offset: u64, size: u64) -> &[u8] {
+        &self.bytes[offset as usize..][..size as usize]
+    }
+
     fn write(&mut self, offset: u64, data: &[u8]) {
         let end = offset + data.len() as u64;
         self.bytes[offset as usize..end as usize].copy_from_slice(data);

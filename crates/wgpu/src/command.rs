@@ -9,9 +9,10 @@ use purlin_rhi::plan::BarrierBatch;
 use purlin_rhi::types::Color;
 use smallvec::SmallVec;
 
-use crate::adapter::MAX_COLORS;
+use crate::adapter::{self, MAX_COLORS};
 use crate::device::Wgpu;
 use crate::draw;
+use crate::immediates::Written;
 
 /// The pass that is open. An encoder has one place for it, so its size costs less than a box for each pass would.
 #[derive(Debug, Default)]
@@ -33,6 +34,11 @@ pub struct WgpuEncoder {
     pub(crate) readbacks: SmallVec<[u32; 4]>,
     /// Timestamps that were written: set and query.
     pub(crate) timestamps: Vec<(u32, u32)>,
+    /// The timestamp before what is recorded next, where only passes carry timestamps.
+    due: Option<(u32, u32)>,
+    /// The timestamp that the last pass carried at its end.
+    carried: Option<(u32, u32)>,
+    pub(crate) immediates: Written,
 }
 
 impl WgpuEncoder {
@@ -43,28 +49,66 @@ impl WgpuEncoder {
             raw: device.create_command_encoder(&native),
             readbacks: SmallVec::new(),
             timestamps: Vec::new(),
+            due: None,
+            carried: None,
+            immediates: Written::default(),
         }
     }
 
     /// Ends the recording.
     pub(crate) fn finish(mut self, backend: &Wgpu) -> wgpu::CommandBuffer {
         self.pass = Pass::None;
+        self.stamp_what_is_due(backend);
+        self.immediates.send(&backend.immediates, &backend.queue);
         backend.resolve(&mut self.raw, &mut self.timestamps);
         self.raw.finish()
     }
 
-    fn render(&mut self) -> &mut wgpu::RenderPass<'static> {
-        match &mut self.pass {
-            Pass::Render(pass) => pass,
-            _ => unreachable!("a draw comes inside a raster pass"),
+    /// The group and the offset that stand for immediates in the next draw or dispatch, when they must be bound.
+    #[inline]
+    fn emulated<'a>(
+        immediates: &'a mut Written,
+        backend: &Wgpu,
+        dirty: Dirty,
+        state: &BindState,
+    ) -> Option<(u32, &'a wgpu::BindGroup, u32)> {
+        if dirty.is_empty() || !adapter::emulates_immediates(backend.native) {
+            return None;
+        }
+        let Some(group) = backend.pipeline_layouts.get(state.layout).immediates else {
+            if dirty.contains(Dirty::IMMEDIATES) {
+                immediates.forget();
+            }
+            return None;
+        };
+        let (bind_group, offset) = immediates.bind(&backend.immediates, &backend.device, dirty, state)?;
+        Some((group, bind_group, offset))
+    }
+
+    /// The timestamps of a pass that begins: the one that is due, and its successor.
+    fn carry(&mut self) -> Option<(u32, u32, u32)> {
+        let (set, first) = self.due.take()?;
+        self.timestamps.extend([(set, first), (set, first + 1)]);
+        self.carried = Some((set, first + 1));
+        Some((set, first, first + 1))
+    }
+
+    /// Writes the timestamp before something that carries none.
+    pub(crate) fn stamp_what_is_due(&mut self, backend: &Wgpu) {
+        if let Some((set, index)) = self.due.take() {
+            self.stamp(backend, set, index);
         }
     }
 
-    fn compute(&mut self) -> &mut wgpu::ComputePass<'static> {
-        match &mut self.pass {
-            Pass::Compute(pass) => pass,
-            _ => unreachable!("a dispatch comes inside a compute pass"),
-        }
+    fn stamp(&mut self, backend: &Wgpu, set: u32, index: u32) {
+        let writes = wgpu::ComputePassTimestampWrites {
+            query_set: &backend.query_sets.get(set).raw,
+            beginning_of_pass_write_index: Some(index),
+            end_of_pass_write_index: None,
+        };
+        let pass = wgpu::ComputePassDescriptor { label: Some("timestamp"), timestamp_writes: Some(writes) };
+        drop(self.raw.begin_compute_pass(&pass));
+        self.timestamps.push((set, index));
     }
 }
 
@@ -143,11 +187,17 @@ impl Encoder for WgpuEncoder {
                 depth_ops: attachment.depth.as_ref().and_then(aspect),
                 stencil_ops: attachment.stencil.as_ref().and_then(aspect),
             });
+        let times = self.carry();
+        self.immediates.forget();
         let native = wgpu::RenderPassDescriptor {
             label: Some(pass.label),
             color_attachments: &colors,
             depth_stencil_attachment,
-            timestamp_writes: None,
+            timestamp_writes: times.map(|(set, first, last)| wgpu::RenderPassTimestampWrites {
+                query_set: &backend.query_sets.get(set).raw,
+                beginning_of_pass_write_index: Some(first),
+                end_of_pass_write_index: Some(last),
+            }),
             occlusion_query_set: None,
             multiview_mask: None,
         };
@@ -160,13 +210,25 @@ impl Encoder for WgpuEncoder {
 
     #[inline]
     fn draw(&mut self, backend: &Wgpu, dirty: Dirty, state: &BindState, draw: Draw) {
-        let pass = self.render();
+        let Pass::Render(pass) = &mut self.pass else { unreachable!("a draw comes inside a raster pass") };
         draw::apply_draw_state(pass, backend, dirty, state);
-        draw::emit_draw(pass, backend, draw);
+        if let Some((group, values, offset)) = Self::emulated(&mut self.immediates, backend, dirty, state) {
+            pass.set_bind_group(group, values, &[offset]);
+        }
+        draw::emit_draw(pass, backend, state, draw);
     }
 
-    fn begin_compute_pass(&mut self, _backend: &Wgpu, label: &str) {
-        let native = wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes: None };
+    fn begin_compute_pass(&mut self, backend: &Wgpu, label: &str) {
+        let times = self.carry();
+        self.immediates.forget();
+        let native = wgpu::ComputePassDescriptor {
+            label: Some(label),
+            timestamp_writes: times.map(|(set, first, last)| wgpu::ComputePassTimestampWrites {
+                query_set: &backend.query_sets.get(set).raw,
+                beginning_of_pass_write_index: Some(first),
+                end_of_pass_write_index: Some(last),
+            }),
+        };
         self.pass = Pass::Compute(self.raw.begin_compute_pass(&native).forget_lifetime());
     }
 
@@ -176,8 +238,13 @@ impl Encoder for WgpuEncoder {
 
     #[inline]
     fn dispatch(&mut self, backend: &Wgpu, dirty: Dirty, state: &BindState, dispatch: Dispatch) {
-        let pass = self.compute();
+        let Pass::Compute(pass) = &mut self.pass else {
+            unreachable!("a dispatch comes inside a compute pass")
+        };
         draw::apply_dispatch_state(pass, backend, dirty, state);
+        if let Some((group, values, offset)) = Self::emulated(&mut self.immediates, backend, dirty, state) {
+            pass.set_bind_group(group, values, &[offset]);
+        }
         draw::emit_dispatch(pass, backend, dispatch);
     }
 
@@ -190,26 +257,45 @@ impl Encoder for WgpuEncoder {
         dst_offset: u64,
         size: u64,
     ) {
+        self.stamp_what_is_due(backend);
         self.emit_copy_buffer(backend, (src, src_offset), (dst, dst_offset), size);
     }
 
     fn clear_buffer(&mut self, backend: &Wgpu, buffer: u32, offset: u64, size: u64) {
+        self.stamp_what_is_due(backend);
         self.raw.clear_buffer(&backend.buffers.get(buffer).raw, offset, Some(size));
     }
 
     fn copy_buffer_to_texture(&mut self, backend: &Wgpu, copy: &NativeBufferTextureCopy) {
+        self.stamp_what_is_due(backend);
         self.emit_upload(backend, copy);
     }
 
     fn copy_texture_to_buffer(&mut self, backend: &Wgpu, copy: &NativeBufferTextureCopy) {
+        self.stamp_what_is_due(backend);
         self.emit_download(backend, copy);
     }
 
     fn copy_texture(&mut self, backend: &Wgpu, copy: &NativeTextureCopy) {
+        self.stamp_what_is_due(backend);
         self.emit_copy_texture(backend, copy);
     }
 
     fn write_timestamp(&mut self, backend: &Wgpu, query_set: u32, index: u32) {
+        if cfg!(target_arch = "wasm32") {
+            // Pairs begin at even numbers. The first waits for a pass that carries both.
+            let stamp = (query_set, index);
+            if self.carried.take() == Some(stamp) {
+                return;
+            }
+            self.stamp_what_is_due(backend);
+            if index.is_multiple_of(2) {
+                self.due = Some(stamp);
+            } else {
+                self.stamp(backend, query_set, index);
+            }
+            return;
+        }
         self.raw.write_timestamp(&backend.query_sets.get(query_set).raw, index);
         self.timestamps.push((query_set, index));
     }

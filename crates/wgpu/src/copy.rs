@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use purlin_rhi::backend::{NativeBufferTextureCopy, NativeTextureCopy};
+use purlin_rhi::error::BackendError;
 use purlin_rhi::types::{Extent3d, Origin3d, TextureAspect, TextureDimension, TextureFormat, TextureUsages};
 
 use crate::buffer::Memory;
@@ -85,7 +86,20 @@ impl WgpuEncoder {
         size: u64,
     ) {
         self.writes(backend, dst);
+        let webgl = cfg!(target_arch = "wasm32") && backend.native == wgpu::Backend::Gl;
+        if webgl
+            && backend.buffers.get(dst).raw.usage().contains(wgpu::BufferUsages::INDEX)
+        {
+            self.write_indices(backend, (src, src_offset), (dst, dst_offset), size);
+            return;
+        }
         let (from, to) = (&backend.buffers.get(src).raw, &backend.buffers.get(dst).raw);
+        if webgl && from.usage().contains(wgpu::BufferUsages::INDEX) {
+            let detail = "WebGL 2 copies indices to nothing but index buffers".into();
+            let capability = "copies from index buffers";
+            backend.errors.loss.note(BackendError::Unsupported { capability, detail });
+            return;
+        }
         let even = if (src_offset | dst_offset).is_multiple_of(4) { size & !3 } else { 0 };
         if even > 0 && src == dst {
             let scratch = backend.scratch.buffer(&backend.device, even);
@@ -111,6 +125,46 @@ impl WgpuEncoder {
             );
             done += u64::from(width);
         }
+    }
+
+    /// A copy to an index buffer in WebGL 2, which takes none from other kinds of buffers. What the CPU uploads is taken from
+    /// its own memory.
+    fn write_indices(
+        &mut self,
+        backend: &Wgpu,
+        (src, src_offset): (u32, u64),
+        (dst, dst_offset): (u32, u64),
+        size: u64,
+    ) {
+        let refuse = |detail: String| {
+            let capability = "copies to index buffers";
+            backend.errors.loss.note(BackendError::Unsupported { capability, detail });
+        };
+        let Memory::Upload(shadow) = &backend.buffers.get(src).memory else {
+            return refuse("WebGL 2 copies nothing but indices to them".into());
+        };
+        let to = &backend.buffers.get(dst).raw;
+        let padded = size.next_multiple_of(4);
+        // The last word of a buffer may be padding; in its middle the rest of the word is somebody's.
+        if !dst_offset.is_multiple_of(4) || (padded != size && dst_offset + padded != to.size()) {
+            return refuse(format!("{size} bytes at {dst_offset} are no whole words"));
+        }
+        let staging = backend.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("indices"),
+            size: padded,
+            usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: true,
+        });
+        match staging.get_mapped_range_mut(..) {
+            Ok(mut view) => {
+                let mut bytes = lock(shadow).bytes(src_offset, size).to_vec();
+                bytes.resize(padded as usize, 0);
+                view.copy_from_slice(&bytes);
+            }
+            Err(error) => return refuse(error.to_string()),
+        }
+        staging.unmap();
+        self.raw.copy_buffer_to_buffer(&staging, 0, to, dst_offset, padded);
     }
 
     pub(crate) fn emit_upload(&mut self, backend: &Wgpu, copy: &NativeBufferTextureCopy) {

@@ -8,10 +8,12 @@ use purlin_rhi::error::{BackendError, Error};
 use purlin_rhi::request::{AdapterSelector, DeviceRequest, Validation, negotiate, select};
 use purlin_rhi::types::TextureFormat;
 
-use crate::binding::GroupLayout;
+use crate::binding::{GroupLayout, PipelineLayout};
 use crate::buffer::Buffer;
 use crate::copy::Scratch;
 use crate::errors::{Errors, Loss};
+use crate::immediates::Pages;
+use crate::pipeline::{RenderPipeline, ShaderModule};
 use crate::query::QuerySet;
 use crate::queue::Flight;
 use crate::{adapter, formats};
@@ -62,10 +64,16 @@ pub struct Wgpu {
     pub(crate) queue: wgpu::Queue,
     adapter: Option<wgpu::Adapter>,
     /// The API below wgpu.
-    native: wgpu::Backend,
+    pub(crate) native: wgpu::Backend,
+    /// Whether draws have a base vertex.
+    pub(crate) base_vertex: bool,
     info: AdapterInfo,
     capabilities: Capabilities,
     pub(crate) errors: Errors,
+
+    /// Lets the event loop turn, where the program found a way.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) pause: Option<fn()>,
 
     pub(crate) submitted: u64,
     pub(crate) completed: u64,
@@ -80,11 +88,12 @@ pub struct Wgpu {
     pub(crate) samplers: SlotTable<wgpu::Sampler>,
     pub(crate) group_layouts: SlotTable<GroupLayout>,
     pub(crate) groups: SlotTable<wgpu::BindGroup>,
-    pub(crate) pipeline_layouts: SlotTable<wgpu::PipelineLayout>,
-    pub(crate) shader_modules: SlotTable<wgpu::ShaderModule>,
-    pub(crate) render_pipelines: SlotTable<wgpu::RenderPipeline>,
+    pub(crate) pipeline_layouts: SlotTable<PipelineLayout>,
+    pub(crate) shader_modules: SlotTable<ShaderModule>,
+    pub(crate) render_pipelines: SlotTable<RenderPipeline>,
     pub(crate) compute_pipelines: SlotTable<wgpu::ComputePipeline>,
     pub(crate) query_sets: SlotTable<QuerySet>,
+    pub(crate) immediates: Pages,
 }
 
 fn new_instance(request: &DeviceRequest<'_>, backends: wgpu::Backends) -> wgpu::Instance {
@@ -239,9 +248,12 @@ impl Wgpu {
             queue,
             adapter: found,
             native: native.backend,
+            base_vertex: downlevel.contains(wgpu::DownlevelFlags::BASE_VERTEX),
             info,
             capabilities,
             errors,
+            #[cfg(target_arch = "wasm32")]
+            pause: None,
             submitted: 0,
             completed: 0,
             in_flight: VecDeque::new(),
@@ -258,12 +270,20 @@ impl Wgpu {
             render_pipelines: SlotTable::default(),
             compute_pipelines: SlotTable::default(),
             query_sets: SlotTable::default(),
+            immediates: Pages::default(),
         }
     }
 
     /// What tells this device that it is lost; for the callback of an adopted device's owner.
     pub fn loss(&self) -> Loss {
         self.errors.loss.clone()
+    }
+
+    /// Lets waits wait in a browser: `pause` must come back after the event loop has turned, as a suspended import does
+    /// (JavaScript promise integration). It is called again and again until the work is complete.
+    #[cfg(target_arch = "wasm32")]
+    pub fn pause_with(&mut self, pause: fn()) {
+        self.pause = Some(pause);
     }
 
     /// wgpu's device, for work beside Purlin's.

@@ -1,8 +1,10 @@
 //! The hot path: applying what is dirty, then one draw or dispatch.
 
 use purlin_rhi::backend::{BindState, Dirty, Dispatch, Draw};
+use purlin_rhi::error::BackendError;
 use purlin_rhi::types::Color;
 
+use crate::adapter;
 use crate::device::Wgpu;
 
 /// Bytes of one draw's arguments.
@@ -20,7 +22,7 @@ macro_rules! apply_common {
             let offsets = &group.offsets[..group.offset_count as usize];
             $pass.set_bind_group(index, $backend.groups.get(group.native as u32), offsets);
         }
-        if $dirty.contains(Dirty::IMMEDIATES) {
+        if $dirty.contains(Dirty::IMMEDIATES) && !adapter::emulates_immediates($backend.native) {
             let (first, end) = $state.dirty_immediates;
             let (first, end) = (first & !3, end.next_multiple_of(4));
             if first < end {
@@ -41,7 +43,7 @@ pub(crate) fn apply_draw_state(
         return;
     }
     if dirty.contains(Dirty::PIPELINE) {
-        pass.set_pipeline(backend.render_pipelines.get(state.pipeline));
+        pass.set_pipeline(&backend.render_pipelines.get(state.pipeline).raw);
     }
     apply_common!(pass, backend, dirty, state);
     if dirty.contains(Dirty::VERTEX_BUFFERS) {
@@ -77,10 +79,25 @@ pub(crate) fn apply_draw_state(
 }
 
 #[inline]
-pub(crate) fn emit_draw(pass: &mut wgpu::RenderPass<'static>, backend: &Wgpu, draw: Draw) {
+pub(crate) fn emit_draw(
+    pass: &mut wgpu::RenderPass<'static>,
+    backend: &Wgpu,
+    state: &BindState,
+    draw: Draw,
+) {
     match draw {
         Draw::Direct { vertices, instances, first_vertex, first_instance } => {
             pass.draw(first_vertex..first_vertex + vertices, first_instance..first_instance + instances);
+        }
+        Draw::Indexed { indices, instances, first_index, base_vertex, first_instance }
+            if base_vertex != 0 && !backend.base_vertex =>
+        {
+            let moved = move_vertices(pass, backend, state, i64::from(base_vertex));
+            if moved {
+                let instances = first_instance..first_instance + instances;
+                pass.draw_indexed(first_index..first_index + indices, 0, instances);
+                move_vertices(pass, backend, state, 0);
+            }
         }
         Draw::Indexed { indices, instances, first_index, base_vertex, first_instance } => pass.draw_indexed(
             first_index..first_index + indices,
@@ -108,6 +125,36 @@ pub(crate) fn emit_draw(pass: &mut wgpu::RenderPass<'static>, backend: &Wgpu, dr
             }
         }
     }
+}
+
+/// Binds the vertex buffers from this vertex on, for an API whose draws have no base vertex. Whether that can be.
+fn move_vertices(
+    pass: &mut wgpu::RenderPass<'static>,
+    backend: &Wgpu,
+    state: &BindState,
+    base: i64,
+) -> bool {
+    let refuse = |detail: &str| {
+        let detail = format!("base vertex {base}: {detail}");
+        backend.errors.loss.note(BackendError::Unsupported { capability: "a base vertex", detail });
+        false
+    };
+    let Some(strides) = &backend.render_pipelines.get(state.pipeline).strides else {
+        return refuse("the shader asks for the vertex index, which would count from zero");
+    };
+    for (index, &stride) in (0..).zip(strides) {
+        let bound = &state.vertex_buffers[index as usize];
+        let by = stride as i64 * base;
+        let (Some(offset), Some(size)) =
+            (bound.offset.checked_add_signed(by), bound.size.checked_add_signed(-by))
+        else {
+            return refuse("the vertices begin outside of their buffer");
+        };
+        if stride > 0 {
+            pass.set_vertex_buffer(index, backend.buffers.get(bound.slot).raw.slice(offset..offset + size));
+        }
+    }
+    true
 }
 
 #[inline]

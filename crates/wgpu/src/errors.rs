@@ -176,7 +176,8 @@ fn translate(call: &'static str, error: &wgpu::Error) -> BackendError {
         return BackendError::OutOfMemory { bytes: 0 };
     }
     let mut detail = String::new();
-    let mut cause = error.source();
+    // A browser's error has no causes, and its text is elsewhere.
+    let mut cause = if cfg!(target_arch = "wasm32") { None } else { error.source() };
     while let Some(one) = cause {
         let text = one.to_string();
         if !detail.ends_with(&text) {
@@ -187,8 +188,10 @@ fn translate(call: &'static str, error: &wgpu::Error) -> BackendError {
         }
         cause = one.source();
     }
-    if detail.is_empty() {
-        detail = error.to_string();
+    if let (true, wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. }) =
+        (detail.is_empty(), error)
+    {
+        detail.clone_from(description);
     }
     BackendError::Failed { call, detail: detail.split_whitespace().collect::<Vec<_>>().join(" ") }
 }

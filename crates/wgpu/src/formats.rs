@@ -76,6 +76,12 @@ pub(crate) fn uses(
         uses -= FormatUses::COPY_SRC | FormatUses::COPY_DST;
     }
     if backend == wgpu::Backend::Gl {
+        if cfg!(target_arch = "wasm32")
+            && matches!(format, TextureFormat::Bgra8Unorm | TextureFormat::Bgra8UnormSrgb)
+        {
+            // WebGL 2 has no such texels, and wgpu takes red for blue.
+            return FormatUses::empty();
+        }
         if depth {
             // Neither buffers nor other textures: wgpu copies through color attachments.
             uses -= FormatUses::COPY_SRC | FormatUses::COPY_DST;

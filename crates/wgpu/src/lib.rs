@@ -22,6 +22,10 @@
 //! - Copies within one buffer go through a scratch buffer, copies whose length is no multiple of four through a texture
 //!   of bytes: WebGPU has neither.
 //! - Copies between layers and slices go slice by slice: wgpu mixes the two up.
+//! - Immediates are a uniform buffer where the API has none.
+//! - Timestamps around passes are the passes' own where the API has no others; what is no pass is timed by empty ones.
+//! - A base vertex that WebGL 2 lacks moves the vertex buffers, unless the shader asks for the vertex's index.
+//! - What WebGL 2 may not copy to index buffers is written by the CPU that uploads it.
 //! - Attachments whose contents are not needed are cleared, which is what wgpu's safe interface has.
 //!
 //! What it refuses
@@ -31,6 +35,8 @@
 mod adapter;
 mod backend;
 mod binding;
+#[cfg(target_arch = "wasm32")]
+mod browser;
 mod buffer;
 mod command;
 mod copy;
@@ -38,11 +44,15 @@ mod device;
 mod draw;
 mod errors;
 mod formats;
+mod immediates;
 mod pipeline;
 mod query;
 mod queue;
 mod texture;
+mod wgsl;
 
+#[cfg(target_arch = "wasm32")]
+pub use browser::OnCanvas;
 pub use command::WgpuEncoder;
 pub use device::{Wgpu, WgpuOptions, compiled};
 pub use errors::Loss;

@@ -123,7 +123,14 @@ impl Wgpu {
             self.errors.loss.check()?;
         }
         #[cfg(target_arch = "wasm32")]
-        let _ = (timeout, LONGEST_WAIT);
+        if let Some(pause) = self.pause {
+            let begin = js_sys::Date::now();
+            let longest = timeout.min(LONGEST_WAIT).as_secs_f64() * 1000.0;
+            while self.completed < ordinal && js_sys::Date::now() - begin < longest {
+                pause();
+                self.poll()?;
+            }
+        }
         Ok(self.completed >= ordinal)
     }
 }

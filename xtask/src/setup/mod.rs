@@ -13,6 +13,7 @@ mod packages;
 use crate::process::{self, Env, Failure, Outcome};
 use detect::Search;
 use packages::{Need, System};
+use std::path::{Path, PathBuf};
 
 /// `cargo xtask setup`
 pub fn run(args: &[String]) -> Outcome {
@@ -37,7 +38,7 @@ pub fn run(args: &[String]) -> Outcome {
 }
 
 /// The manifest of the driver that does nothing, written for the system's copy of it.
-pub fn mock_driver() -> Outcome<std::path::PathBuf> {
+pub fn mock_driver() -> Outcome<PathBuf> {
     layers::mock(&process::root())?.ok_or_else(|| {
         let hint = packages::command_for(&System::detect(), Need::MockDriver);
         Failure::new(format!("no mock driver on this system; {hint}"))
@@ -47,6 +48,43 @@ pub fn mock_driver() -> Outcome<std::path::PathBuf> {
 /// Make sure that callgrind can count.
 pub fn ensure_valgrind() -> Outcome {
     ensure(Need::Valgrind, || process::succeeds(process::command("valgrind").arg("--version")).then_some(()))
+}
+
+/// Make sure that Node.js and npm are there; answers node's program.
+pub fn ensure_node() -> Outcome<&'static str> {
+    ensure(Need::Node, || {
+        let runs = |program: &str| process::succeeds(process::command(program).arg("--version"));
+        (runs("node") && runs("npm")).then_some("node")
+    })
+}
+
+/// Make sure that a browser is there that can be driven: what `PURLIN_BROWSER` names, else Chromium.
+pub fn ensure_browser() -> Outcome<PathBuf> {
+    if let Some(named) = std::env::var_os("PURLIN_BROWSER").filter(|name| !name.is_empty()) {
+        return Ok(named.into());
+    }
+    ensure(Need::Browser, || find_program(&["chromium", "chromium-browser", "google-chrome"]))
+}
+
+/// Is a browser there, or may it be installed?
+pub fn browser_available() -> bool {
+    let system = System::detect();
+    std::env::var_os("PURLIN_BROWSER").is_some()
+        || find_program(&["chromium", "chromium-browser", "google-chrome"]).is_some()
+        || (packages::offers(&system, Need::Browser) && packages::may_install(&system))
+}
+
+fn find_program(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    names.iter().find_map(|name| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file()))
+}
+
+/// Does the toolchain that runs us have this target's `std`?
+pub fn target_is_installed(target: &str) -> bool {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let query = ["--print", "target-libdir", "--target", target];
+    process::capture(process::command(rustc).args(query)).is_ok_and(|path| Path::new(path.trim()).is_dir())
 }
 
 /// Make sure that a Vulkan loader and a driver are there; answers what was found.

@@ -16,6 +16,10 @@ pub enum Need {
     Valgrind,
     /// A second Rust toolchain that can check other targets.
     CrossToolchain,
+    /// Node.js with npm.
+    Node,
+    /// Chromium, to be driven.
+    Browser,
 }
 
 impl Need {
@@ -27,6 +31,8 @@ impl Need {
             Self::MockDriver => "the mock Vulkan driver",
             Self::Valgrind => "valgrind",
             Self::CrossToolchain => "a toolchain for other targets",
+            Self::Node => "Node.js with npm",
+            Self::Browser => "Chromium",
         }
     }
 }
@@ -93,6 +99,13 @@ impl System {
             // Valgrind has no port to macOS on Apple's own processors.
             (Manager::Brew | Manager::Unknown, Need::Valgrind) => return None,
             (_, Need::Valgrind) => "valgrind",
+            (Manager::Apt | Manager::Dnf | Manager::Pacman | Manager::Apk, Need::Node) => "nodejs npm",
+            (Manager::Zypper, Need::Node) => "nodejs-default npm-default",
+            (Manager::Brew, Need::Node) => "node",
+            // Ubuntu's package only fetches a snap, which cannot read a checkout.
+            (Manager::Apt, Need::Browser) if !self.is_debian() => return None,
+            (Manager::Brew | Manager::Unknown, Need::Browser) => return None,
+            (_, Need::Browser) => "chromium",
             (Manager::Apt, Need::Driver) => "libvulkan1 mesa-vulkan-drivers",
             // Debian's browser carries a far newer layer than its layer package, and the mock driver.
             (Manager::Apt, Need::Layer) if self.is_debian() => "chromium",
@@ -128,6 +141,8 @@ pub fn command_for(system: &System, need: Need) -> String {
             Need::MockDriver => "build it from Vulkan-Tools (`icd`)".into(),
             Need::Valgrind => "install valgrind; it runs on Linux".into(),
             Need::CrossToolchain => "run: rustup target add TARGET".into(),
+            Need::Node => "install Node.js from https://nodejs.org".into(),
+            Need::Browser => "install Chromium or Chrome, and name it with PURLIN_BROWSER".into(),
         };
     };
     let install = match system.manager {
@@ -263,7 +278,15 @@ mod tests {
     #[test]
     fn an_unknown_system_still_gets_one_useful_line() {
         for os_release in ["", "ID=plan9"] {
-            for need in [Need::Driver, Need::Layer, Need::MockDriver, Need::Valgrind, Need::CrossToolchain] {
+            for need in [
+                Need::Driver,
+                Need::Layer,
+                Need::MockDriver,
+                Need::Valgrind,
+                Need::CrossToolchain,
+                Need::Node,
+                Need::Browser,
+            ] {
                 let line = command_for(&system(os_release), need);
                 assert!(!line.is_empty() && !line.contains('\n'));
             }

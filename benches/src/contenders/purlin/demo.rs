@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use purlin_cli::args::Size;
+use purlin_cli::size::Size;
 use purlin_cli::renderer::{PREFERRED_FEATURES, REQUIRED_FEATURES, Renderer};
 use purlin_cli::scene::{Scene, SceneOptions};
 use purlin_rhi::{Features, TimestampQuery};

@@ -13,7 +13,7 @@ use super::layouts::Layouts;
 use super::models::{COMMAND_BYTES, Models};
 use super::pipelines::{Pipelines, sides};
 use super::{DEPTH_FORMAT, HDR_FORMAT, SHADOW_SIDE};
-use crate::args::Size;
+use crate::size::Size;
 
 /// What the frame is made of.
 pub(super) struct Inputs<'f> {

@@ -27,7 +27,7 @@ use self::models::Models;
 use self::overlay::{Figures, Overlay};
 use self::pipelines::Pipelines;
 use self::upload::Uploader;
-use crate::args::Size;
+use crate::size::Size;
 use crate::error::DemoError;
 use crate::scene::{CullUniforms, FrameUniforms, Frustum, GpuInstance, PostUniforms, Scene};
 

@@ -14,7 +14,7 @@ use super::Visible;
 use super::frame::Quads;
 use super::layouts::Layouts;
 use super::upload::Uploader;
-use crate::args::Size;
+use crate::size::Size;
 use crate::error::DemoError;
 use crate::scene::{FontAtlas, MipLevel, OverlayUniforms, TextPen};
 

@@ -100,6 +100,7 @@ impl ImageData {
 ///
 /// Sixteen-bit channels are rounded to eight. Sizes beyond 16384 and decodings beyond 1 GiB are refused, so
 /// that a small file cannot claim all memory.
+#[cfg(feature = "program")]
 pub fn decode(bytes: &[u8]) -> Result<MipLevel, String> {
     let mut limits = image::Limits::default();
     limits.max_image_width = Some(16384);

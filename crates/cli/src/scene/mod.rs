@@ -16,12 +16,15 @@ mod gpu;
 mod hash;
 mod image;
 mod material;
+#[cfg(feature = "program")]
 mod model;
 mod procedural;
 mod shapes;
+#[cfg(feature = "program")]
 mod stage;
 mod textures;
 
+#[cfg(feature = "program")]
 use std::path::Path;
 
 use glam::{Mat4, Vec3};
@@ -144,6 +147,7 @@ pub struct Scene {
 
 impl Scene {
     /// Loads a glTF or GLB file.
+    #[cfg(feature = "program")]
     pub fn load(path: &Path, options: &SceneOptions) -> Result<Self, DemoError> {
         model::load(path, options)
     }
@@ -281,5 +285,5 @@ impl Scene {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "program"))]
 mod tests;

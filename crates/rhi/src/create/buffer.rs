@@ -59,6 +59,17 @@ impl<B: Backend> Device<B> {
         {
             return Err(unsupported(what(), "feature INDIRECT_EXECUTION", "usage INDIRECT requested"));
         }
+        let others = BufferUsages::VERTEX
+            | BufferUsages::UNIFORM
+            | BufferUsages::STORAGE
+            | BufferUsages::INDIRECT;
+        if desc.usage.contains(BufferUsages::INDEX)
+            && desc.usage.intersects(others)
+            && !self.capabilities().features.contains(Features::MIXED_INDEX_BUFFERS)
+        {
+            let detail = format!("usage {:?} requested", desc.usage);
+            return Err(unsupported(what(), "feature MIXED_INDEX_BUFFERS", detail));
+        }
         // Rounded so that fills, word copies and odd index counts stay inside the allocation.
         let Some(padded_size) = desc.size.checked_next_multiple_of(4) else {
             return Err(invalid(what(), "size", "a size that can be rounded up to 4", desc.size));

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use crate::backend::Backend;
+use crate::caps::Features;
 use crate::desc::{BufferDesc, BufferSlice, Contents, MemoryClass};
 use crate::device::Device;
 use crate::error::{Error, Result, invalid};
@@ -114,12 +115,11 @@ impl<B: Backend> Device<B> {
         if let Some(page) = self.frame_arena.free.pop_front() {
             return Ok(page);
         }
-        let usage = BufferUsages::UNIFORM
-            | BufferUsages::STORAGE
-            | BufferUsages::VERTEX
-            | BufferUsages::INDEX
-            | BufferUsages::INDIRECT
-            | BufferUsages::COPY_SRC;
+        let features = self.capabilities().features;
+        let mut usage = BufferUsages::UNIFORM | BufferUsages::VERTEX | BufferUsages::COPY_SRC;
+        usage.set(BufferUsages::STORAGE, self.limits().max_storage_buffers_per_stage > 0);
+        usage.set(BufferUsages::INDIRECT, features.contains(Features::INDIRECT_EXECUTION));
+        usage.set(BufferUsages::INDEX, features.contains(Features::MIXED_INDEX_BUFFERS));
         let desc = BufferDesc {
             label: "frame arena page",
             size: self.frame_arena.page_size,
