@@ -2,12 +2,14 @@
 //
 // Bind groups, by how often they change:
 //   group 0, frame:    0 FrameUniforms, 1 shadow map (depth), 2 shadow sampler (comparison)
-//   group 1, objects:  0 instances (read-only storage), by instance_index, which counts from first_instance
+//   group 1, objects:  0 instances (read-only storage), by instance_index, which counts from first_instance;
+//                      nothing where the API has no storage buffers: vs_direct takes the transform as attributes
 //   group 2, material: 0 MaterialUniforms, 1 sampler, 2 base color, 3 metallic-roughness, 4 normal,
 //                      5 occlusion, 6 emissive
 // Passes bind only what they use: shadow and sky have group 0 with binding 0 alone.
 //
-// Vertex attributes: 0 position, 1 normal, 2 tangent (w: sign of the bitangent), 3 uv, 4 color.
+// Vertex attributes: 0 position, 1 normal, 2 tangent (w: sign of the bitangent), 3 uv, 4 color. By instance, for vs_direct:
+// 5 to 8 the columns of the transform.
 // The world is right-handed with Y up; clip space has Y up and depth 0 (near) to 1 (far).
 
 struct FrameUniforms {
@@ -35,6 +37,18 @@ struct Instance {
     sphere: vec4<f32>,
     // index count, first index, base vertex, flags (1: visible, 2: casts shadow)
     draw: vec4<u32>,
+}
+
+// An instance's transform as attributes.
+struct TransformInput {
+    @location(5) x: vec4<f32>,
+    @location(6) y: vec4<f32>,
+    @location(7) z: vec4<f32>,
+    @location(8) w: vec4<f32>,
+}
+
+fn transform_of(in: TransformInput) -> mat4x4<f32> {
+    return mat4x4<f32>(in.x, in.y, in.z, in.w);
 }
 
 struct MaterialUniforms {

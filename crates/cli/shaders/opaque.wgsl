@@ -5,7 +5,12 @@
 
 @vertex
 fn vs_main(in: VertexInput, @builtin(instance_index) index: u32) -> SurfaceVarying {
-    return transform_vertex(in, index);
+    return transform_vertex(in, instances[index].model);
+}
+
+@vertex
+fn vs_direct(in: VertexInput, transform: TransformInput) -> SurfaceVarying {
+    return transform_vertex(in, transform_of(transform));
 }
 
 @fragment

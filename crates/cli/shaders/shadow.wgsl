@@ -13,3 +13,8 @@ fn vs_main(
 ) -> @builtin(position) vec4<f32> {
     return frame.light_view_projection * instances[index].model * vec4<f32>(position, 1.0);
 }
+
+@vertex
+fn vs_direct(@location(0) position: vec3<f32>, transform: TransformInput) -> @builtin(position) vec4<f32> {
+    return frame.light_view_projection * transform_of(transform) * vec4<f32>(position, 1.0);
+}

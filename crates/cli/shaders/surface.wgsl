@@ -31,8 +31,7 @@ struct SurfaceVarying {
     @location(4) color: vec4<f32>,
 }
 
-fn transform_vertex(in: VertexInput, index: u32) -> SurfaceVarying {
-    let model = instances[index].model;
+fn transform_vertex(in: VertexInput, model: mat4x4<f32>) -> SurfaceVarying {
     let x = model[0].xyz;
     let y = model[1].xyz;
     let z = model[2].xyz;

@@ -141,6 +141,43 @@ pub async fn run<P: Program>(
     Err(Error::NoAdapter { detail })
 }
 
+/// A device for a canvas, and how it came to be.
+#[cfg(all(target_arch = "wasm32", feature = "any-wgpu"))]
+#[derive(Debug)]
+pub struct OnCanvas {
+    /// The device. It never changes its backend.
+    pub device: Device<purlin_wgpu::Wgpu>,
+    /// Its backend, one of [`compiled`].
+    pub backend: &'static str,
+    /// The canvas that is in the page now. A failed attempt may have claimed the given one, and then a clone has taken its
+    /// place; listeners belong on an element around it.
+    pub canvas: purlin_wgpu::HtmlCanvasElement,
+    /// The canvas's surface, not configured yet.
+    pub surface: purlin_wgpu::wgpu::Surface<'static>,
+    /// Backends that were tried before, with what kept each from opening.
+    pub refused: Vec<(&'static str, Error)>,
+}
+
+/// Opens a device for a canvas: WebGPU, else WebGL 2, each once and never again.
+///
+/// # Errors
+/// A malformed request; a forced backend's own refusal; [`Error::NoAdapter`] with every refusal when nothing opens.
+#[cfg(all(target_arch = "wasm32", feature = "any-wgpu"))]
+pub async fn open_on_canvas(
+    choice: &Choice,
+    request: &DeviceRequest<'_>,
+    canvas: purlin_wgpu::HtmlCanvasElement,
+) -> Result<OnCanvas, Error> {
+    let names = match choice {
+        Choice::Auto => compiled(),
+        Choice::Only(name) => vec![*name],
+    };
+    let opened = purlin_wgpu::Wgpu::open_on_canvas(request, &names, canvas).await?;
+    let purlin_wgpu::OnCanvas { device, name, canvas, surface, refused } = opened;
+    let device = Device::from_backend(device, request)?;
+    Ok(OnCanvas { device, backend: name, canvas, surface, refused })
+}
+
 /// A device of one of the compiled types. There is one in a program's life, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
 enum Opened {

@@ -53,6 +53,8 @@ mod wgsl;
 
 #[cfg(target_arch = "wasm32")]
 pub use browser::OnCanvas;
+#[cfg(target_arch = "wasm32")]
+pub use web_sys::HtmlCanvasElement;
 pub use command::WgpuEncoder;
 pub use device::{Wgpu, WgpuOptions, compiled};
 pub use errors::Loss;

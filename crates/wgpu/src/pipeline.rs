@@ -8,7 +8,7 @@ use purlin_rhi::desc::{
 };
 use purlin_rhi::error::BackendError;
 use purlin_rhi::shader::ShaderSource;
-use purlin_rhi::types::VertexStepMode;
+use purlin_rhi::types::{VertexAttribute, VertexFormat, VertexStepMode};
 use smallvec::SmallVec;
 
 use crate::device::Wgpu;
@@ -87,12 +87,8 @@ impl Wgpu {
         if let Some(raw) = &module.raw {
             return Ok(raw.clone());
         }
-        let Some(group) = self.pipeline_layouts.get(layout).immediates else {
-            return Err(BackendError::Failed {
-                call: CREATE_MODULE,
-                detail: format!("shader \"{}\" has immediates, and the layout none", module.source.label),
-            });
-        };
+        // A layout without immediates belongs to an entry point that reads none.
+        let group = self.pipeline_layouts.get(layout).immediates.unwrap_or(0);
         if let Some((_, raw)) = module.variants.iter().find(|(other, _)| *other == group) {
             return Ok(raw.clone());
         }
@@ -121,14 +117,8 @@ impl Wgpu {
     }
 
     pub(crate) fn new_render_pipeline(&mut self, slot: u32, desc: &RenderPipelineDesc<'_>) -> NativeResult {
-        if self.native == wgpu::Backend::Gl
-            && cfg!(target_arch = "wasm32")
-            && let Some(at) = desc.vertex_buffers.iter().position(|buffer| buffer.stride == 0)
-        {
-            return Err(BackendError::Unsupported {
-                capability: "vertex stride 0",
-                detail: format!("vertex buffer {at}: WebGL 2 takes a stride of zero for tightly packed"),
-            });
+        if self.native == wgpu::Backend::Gl && cfg!(target_arch = "wasm32") {
+            check_vertices(desc.vertex_buffers)?;
         }
         let vertex = self.stage(&desc.vertex, desc.layout.slot())?;
         let fragment =
@@ -202,6 +192,26 @@ impl Wgpu {
         self.render_pipelines.insert(slot, RenderPipeline { raw, strides });
         Ok(())
     }
+}
+
+/// What WebGL 2 would read otherwise than the others.
+fn check_vertices(buffers: &[VertexBufferLayout<'_>]) -> NativeResult {
+    for (at, buffer) in buffers.iter().enumerate() {
+        if buffer.stride == 0 {
+            return Err(BackendError::Unsupported {
+                capability: "vertex stride 0",
+                detail: format!("vertex buffer {at}: WebGL 2 takes a stride of zero for tightly packed"),
+            });
+        }
+        let bgra = |attribute: &&VertexAttribute| attribute.format == VertexFormat::Unorm8x4Bgra;
+        if let Some(attribute) = buffer.attributes.iter().find(bgra) {
+            return Err(BackendError::Unsupported {
+                capability: "vertex format Unorm8x4Bgra",
+                detail: format!("vertex buffer {at}, location {}", attribute.shader_location),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn depth_stencil(state: &DepthStencilDesc) -> wgpu::DepthStencilState {

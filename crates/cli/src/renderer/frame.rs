@@ -1,4 +1,4 @@
-//! The frame: twenty passes, from culling to the text in the corner.
+//! The frame: twenty passes, from culling to the text in the corner. Where the CPU culls, the first three are missing.
 //!
 //! Each function declares one stage. A pass binds what it reads and borrows what it writes; barriers, layouts and the
 //! memory of everything transient follow from that. What only uploads write (meshes, textures, the frame's uniforms)
@@ -54,19 +54,19 @@ pub(super) struct Quads {
 
 /// What the CPU will read.
 pub(super) struct Reads {
-    pub visible: ReadId,
+    pub visible: Option<ReadId>,
     pub picture: Option<ReadId>,
 }
 
 /// Declares the whole frame.
 pub(super) fn declare<'f, B: Backend>(graph: &mut Graph<'f, B>, inputs: &Inputs<'f>) -> Reads {
     let commands = cull(graph, inputs);
-    let shadow_map = shadow(graph, inputs, &commands);
-    let scene = scene(graph, inputs, &commands, &shadow_map);
+    let shadow_map = shadow(graph, inputs, commands.as_ref());
+    let scene = scene(graph, inputs, commands.as_ref(), &shadow_map);
     let bloom = bloom(graph, inputs, &scene);
     let picture = finish(graph, inputs, &scene, &bloom);
     Reads {
-        visible: graph.read_buffer(&commands.visible),
+        visible: commands.map(|commands| graph.read_buffer(&commands.visible)),
         picture: inputs.capture.then(|| graph.read_texture(&picture)),
     }
 }
@@ -78,9 +78,10 @@ struct Commands {
     visible: BufferVersion,
 }
 
-/// Decides on the GPU what the camera and the sun see.
-fn cull<'f, B: Backend>(graph: &mut Graph<'f, B>, inputs: &Inputs<'f>) -> Commands {
-    let Inputs { models, layouts, pipelines, uniforms, .. } = inputs;
+/// Decides on the GPU what the camera and the sun see; nothing where the CPU has decided it.
+fn cull<'f, B: Backend>(graph: &mut Graph<'f, B>, inputs: &Inputs<'f>) -> Option<Commands> {
+    let Inputs { models, uniforms, .. } = inputs;
+    let (layouts, pipelines) = inputs.layouts.cull.as_ref().zip(inputs.pipelines.cull.as_ref())?;
     let bytes = u64::from(models.count()) * COMMAND_BYTES;
     let mut camera = graph.buffer("camera commands", TransientBuffer::new(bytes));
     let mut sun = graph.buffer("sun commands", TransientBuffer::new(bytes));
@@ -102,27 +103,31 @@ fn cull<'f, B: Backend>(graph: &mut Graph<'f, B>, inputs: &Inputs<'f>) -> Comman
         ];
         graph
             .compute(label)
-            .bind(0, *layouts.cull, entries)
-            .dispatch(*pipelines.cull, [models.count().div_ceil(64), 1, 1]);
+            .bind(0, *layouts.view, entries)
+            .dispatch(*pipelines.view, [models.count().div_ceil(64), 1, 1]);
     }
-    Commands { camera, sun, visible }
+    Some(Commands { camera, sun, visible })
 }
 
 /// Draws the scene's depth as the sun sees it.
 fn shadow<'f, B: Backend>(
     graph: &mut Graph<'f, B>,
     inputs: &Inputs<'f>,
-    commands: &Commands,
+    commands: Option<&Commands>,
 ) -> TextureVersion {
     let Inputs { models, layouts, pipelines, uniforms, .. } = *inputs;
     let mut map = graph.texture("shadow map", TransientTexture::d2(DEPTH_FORMAT, SHADOW_SIDE, SHADOW_SIDE));
-    let (pipeline, draws) = (*pipelines.shadow, commands.sun.id());
-    graph
+    let draws = commands.map(|commands| &commands.sun);
+    let (pipeline, ids) = (*pipelines.shadow, draws.map(BufferVersion::id));
+    let pass = graph
         .render("shadow map")
         .depth(&mut map, LoadOp::Clear(1.0))
-        .bind(0, *layouts.view, [bind::uploaded(uniforms.frame)])
-        .indirect(&commands.sun)
-        .record(move |pass| models.draw_all(pass, pipeline, draws));
+        .bind(0, *layouts.view, [bind::uploaded(uniforms.frame)]);
+    let pass = match draws {
+        Some(draws) => pass.indirect(draws),
+        None => pass,
+    };
+    pass.record(move |pass| models.draw_all(pass, pipeline, ids));
     map
 }
 
@@ -130,23 +135,27 @@ fn shadow<'f, B: Backend>(
 fn scene<'f, B: Backend>(
     graph: &mut Graph<'f, B>,
     inputs: &Inputs<'f>,
-    commands: &Commands,
+    commands: Option<&Commands>,
     shadow_map: &TextureVersion,
 ) -> TextureVersion {
     let Inputs { size, models, layouts, pipelines, uniforms, samplers, .. } = *inputs;
     let mut color = graph.texture("scene color", TransientTexture::d2(HDR_FORMAT, size.width, size.height));
     let mut depth = graph.texture("scene depth", TransientTexture::d2(DEPTH_FORMAT, size.width, size.height));
-    let draws = commands.camera.id();
+    let draws = commands.map(|commands| &commands.camera);
+    let ids = draws.map(BufferVersion::id);
     let lit = || [bind::uploaded(uniforms.frame), bind::texture(shadow_map), bind::sampler(samplers.shadow)];
 
     let surfaces = sides(&pipelines.opaque);
-    graph
+    let pass = graph
         .render("opaque")
         .color(0, &mut color, LoadOp::Clear(ClearValue::Float([0.0; 4])))
         .depth(&mut depth, LoadOp::Clear(1.0))
-        .bind(0, *layouts.frame, lit())
-        .indirect(&commands.camera)
-        .record(move |pass| models.draw(pass, models.opaque(), surfaces, draws));
+        .bind(0, *layouts.frame, lit());
+    let pass = match draws {
+        Some(draws) => pass.indirect(draws),
+        None => pass,
+    };
+    pass.record(move |pass| models.draw(pass, models.opaque(), surfaces, ids));
 
     graph
         .render("sky")
@@ -157,13 +166,16 @@ fn scene<'f, B: Backend>(
 
     if !models.transparent().is_empty() {
         let surfaces = sides(&pipelines.transparent);
-        graph
+        let pass = graph
             .render("transparent")
             .color(0, &mut color, LoadOp::Load)
             .depth_read(&depth)
-            .bind(0, *layouts.frame, lit())
-            .indirect(&commands.camera)
-            .record(move |pass| models.draw(pass, models.transparent(), surfaces, draws));
+            .bind(0, *layouts.frame, lit());
+        let pass = match draws {
+            Some(draws) => pass.indirect(draws),
+            None => pass,
+        };
+        pass.record(move |pass| models.draw(pass, models.transparent(), surfaces, ids));
     }
     color
 }

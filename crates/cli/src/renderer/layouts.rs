@@ -14,15 +14,13 @@ type Layout = Owned<kind::BindGroupLayout>;
 /// One layout for each kind of group.
 #[derive(Debug)]
 pub(super) struct Layouts {
-    /// The counters alone.
-    pub reset: Layout,
-    /// One view to cull for.
-    pub cull: Layout,
+    /// For culling on the GPU, where it can.
+    pub cull: Option<CullLayouts>,
     /// The frame's uniforms alone: shadow map and sky.
     pub view: Layout,
     /// The frame's uniforms and the shadow map.
     pub frame: Layout,
-    /// The instances.
+    /// The instances; nothing where they are vertex attributes.
     pub objects: Layout,
     /// A material: persistent groups.
     pub material: Layout,
@@ -36,17 +34,33 @@ pub(super) struct Layouts {
     pub overlay: Layout,
 }
 
+/// The groups of the culling passes.
+#[derive(Debug)]
+pub(super) struct CullLayouts {
+    /// The counters alone.
+    pub reset: Layout,
+    /// One view to cull for.
+    pub view: Layout,
+}
+
 impl Layouts {
-    pub fn new<B: Backend>(device: &mut Device<B>) -> Result<Self> {
+    /// All of them; `culls` says whether the GPU culls.
+    pub fn new<B: Backend>(device: &mut Device<B>, culls: bool) -> Result<Self> {
         let mut layout = |label, entries: &[BindGroupLayoutEntry]| {
             device.create_bind_group_layout(&BindGroupLayoutDesc { label, entries })
         };
+        let cull = match culls {
+            true => Some(CullLayouts {
+                reset: layout("reset", &cull::GROUP0[3..])?,
+                view: layout("cull", &per_frame(cull::GROUP0))?,
+            }),
+            false => None,
+        };
         Ok(Self {
-            reset: layout("reset", &cull::GROUP0[3..])?,
-            cull: layout("cull", &per_frame(cull::GROUP0))?,
+            cull,
             view: layout("view", &per_frame(&opaque::GROUP0[..1]))?,
             frame: layout("frame", &per_frame(opaque::GROUP0))?,
-            objects: layout("objects", opaque::GROUP1)?,
+            objects: layout("objects", if culls { opaque::GROUP1 } else { &[] })?,
             material: layout("material", opaque::GROUP2)?,
             prefilter: layout("bloom prefilter", &per_frame(bloom_down::GROUP0))?,
             filter: layout("bloom filter", bloom_up::GROUP0)?,

@@ -4,6 +4,7 @@
 //! small data of the frame, one graph (see `frame.rs`), and a submission. It creates nothing and allocates nothing once
 //! warm, on any backend: the renderer is generic over it.
 
+mod direct;
 mod frame;
 mod layouts;
 mod models;
@@ -43,7 +44,7 @@ const FRAMES_AHEAD: usize = 2;
 /// How long a frame may take before the GPU counts as hung. A software driver at a large size needs long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Features without which the frame cannot be drawn: each indirect command names its instance.
+/// Features without which the GPU cannot cull: each indirect command names its instance.
 pub const REQUIRED_FEATURES: Features = Features::INDIRECT_FIRST_INSTANCE;
 /// Features that make it faster, sharper, or measured.
 pub const PREFERRED_FEATURES: Features =
@@ -87,20 +88,30 @@ pub struct Renderer<B: Backend> {
     passes: u32,
 }
 
-/// The small data of a frame. Camera and light do not move, so that every frame is the same picture.
+/// The small data of a frame. Camera and light do not move by themselves, so that every frame is the same picture.
 #[derive(Debug)]
 struct View {
     frame: FrameUniforms,
     camera: CullUniforms,
     sun: CullUniforms,
     post: PostUniforms,
+    frustums: [Frustum; 2],
 }
 
 #[derive(Debug)]
 struct InFlight {
     token: SubmissionToken,
     passes: u32,
-    visible: ReadTicket,
+    visible: Drawn,
+}
+
+/// How many instances a frame draws.
+#[derive(Debug)]
+enum Drawn {
+    /// The GPU counts them.
+    Counted(ReadTicket),
+    /// The CPU has counted them.
+    Known(Visible),
 }
 
 impl View {
@@ -114,6 +125,7 @@ impl View {
             camera: CullUniforms::new(&camera, count, GpuInstance::VISIBLE, 0),
             sun: CullUniforms::new(&sun, count, GpuInstance::CASTS_SHADOW, 1),
             post: PostUniforms::new(scene),
+            frustums: [camera, sun],
         }
     }
 
@@ -125,6 +137,21 @@ impl View {
             post: device.push_frame_data(bytemuck::bytes_of(&self.post), 16)?,
         })
     }
+}
+
+fn title(scene: &Scene, size: Size) -> String {
+    format!("Purlin  {}  {size}", scene.name)
+}
+
+/// The texture that frames end in.
+fn picture_of<B: Backend>(device: &mut Device<B>, size: Size) -> Result<Owned<kind::Texture>, DemoError> {
+    let limit = device.limits().max_texture_dimension_2d;
+    if size.width > limit || size.height > limit {
+        return Err(DemoError::Size { width: size.width, height: size.height, limit });
+    }
+    let usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
+    let picture = TextureDesc::d2("picture", size.width, size.height, PICTURE_FORMAT, usage);
+    Ok(device.create_texture(&picture)?)
 }
 
 /// About how many bytes [`Renderer::new`] uploads for a scene.
@@ -143,23 +170,19 @@ impl<B: Backend> Renderer<B> {
         size: Size,
         uploaded: &mut dyn FnMut(u64),
     ) -> Result<Self, DemoError> {
-        let limit = device.limits().max_texture_dimension_2d;
-        if size.width > limit || size.height > limit {
-            return Err(DemoError::Size { width: size.width, height: size.height, limit });
-        }
-        let layouts = Layouts::new(device)?;
+        let (features, limits) = (device.capabilities().features, device.limits());
+        let culls = features.contains(REQUIRED_FEATURES | Features::INDIRECT_EXECUTION)
+            && limits.max_storage_buffers_per_stage >= 4;
+        let layouts = Layouts::new(device, culls)?;
         let pipelines = Pipelines::new(device, &layouts)?;
-        let usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
-        let picture = TextureDesc::d2("picture", size.width, size.height, PICTURE_FORMAT, usage);
         let shadow_sampler =
             SamplerDesc { compare: Some(CompareFunction::LessEqual), ..SamplerDesc::linear("shadow map") };
-        let picture = device.create_texture(&picture)?;
+        let picture = picture_of(device, size)?;
         let shadow_sampler = device.create_sampler(&shadow_sampler)?;
         let linear_sampler = device.create_sampler(&SamplerDesc::linear("linear"))?;
 
         let mut uploader = Uploader::new(device, uploaded);
-        let title = format!("Purlin  {}  {size}", scene.name);
-        let overlay = Overlay::new(&mut uploader, &layouts, title, size)?;
+        let overlay = Overlay::new(&mut uploader, &layouts, title(scene, size), size)?;
         let models = Models::new(&mut uploader, &layouts, scene)?;
         Ok(Self {
             arena: GraphArena::new(),
@@ -176,6 +199,26 @@ impl<B: Backend> Renderer<B> {
             visible: None,
             passes: 0,
         })
+    }
+
+    /// Shows the scene from where its camera is now.
+    pub fn look(&mut self, scene: &Scene) {
+        self.view = View::new(scene, self.size);
+    }
+
+    /// Renders at another size from now on.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; the renderer keeps its size then.
+    pub fn resize(&mut self, device: &mut Device<B>, scene: &Scene, size: Size) -> Result<(), DemoError> {
+        let picture = picture_of(device, size)?;
+        let mut untold = |_| {};
+        let mut uploader = Uploader::new(device, &mut untold);
+        self.overlay = Overlay::new(&mut uploader, &self.layouts, title(scene, size), size)?;
+        self.picture = picture;
+        self.size = size;
+        self.look(scene);
+        Ok(())
     }
 
     /// The graph's switches: the reference modes must give the same picture.
@@ -210,6 +253,23 @@ impl<B: Backend> Renderer<B> {
         Ok(frame)
     }
 
+    /// Renders a frame and asks for its picture, unless the GPU is two frames behind. Never waits, as a browser cannot.
+    ///
+    /// # Errors
+    /// What the device or the graph says.
+    pub fn try_render(&mut self, device: &mut Device<B>) -> Result<Option<(Frame, Option<ReadTicket>)>, DemoError> {
+        while let Some(oldest) = self.in_flight.front() {
+            if !device.is_complete(oldest.token)? {
+                break;
+            }
+            self.finish_oldest(device)?;
+        }
+        if self.in_flight.len() >= FRAMES_AHEAD {
+            return Ok(None);
+        }
+        self.submit(device, true).map(Some)
+    }
+
     /// Waits for every frame and learns what it drew.
     ///
     /// # Errors
@@ -239,6 +299,9 @@ impl<B: Backend> Renderer<B> {
         capture: bool,
     ) -> Result<(Frame, Option<ReadTicket>), DemoError> {
         let Self { arena, layouts, pipelines, models, overlay, view, passes, .. } = self;
+        let [camera, sun] = &view.frustums;
+        let known = models.cull(camera, sun);
+        let models = &*models;
         let (passes, instances) = (*passes, models.count());
         overlay.show(self.visible.map(|visible| Figures { passes, visible, instances }));
         let inputs = Inputs {
@@ -258,7 +321,8 @@ impl<B: Backend> Renderer<B> {
         let mut submitted = graph.submit(device)?;
 
         let frame = Frame { token: submitted.token, stats: submitted.stats, report: submitted.take_report() };
-        if let Some(visible) = submitted.take_read(reads.visible) {
+        let counted = reads.visible.and_then(|read| submitted.take_read(read)).map(Drawn::Counted);
+        if let Some(visible) = counted.or(known.map(Drawn::Known)) {
             self.in_flight.push_back(InFlight { token: frame.token, passes: frame.stats.passes, visible });
         }
         let picture = reads.picture.and_then(|read| submitted.take_read(read));
@@ -270,9 +334,14 @@ impl<B: Backend> Renderer<B> {
         if !device.wait(token, PATIENCE)? {
             return Err(DemoError::Rhi(format!("a frame did not finish in {} s", PATIENCE.as_secs())));
         }
-        let mut counts = [0u32; 4];
-        device.read(&visible, bytemuck::bytes_of_mut(&mut counts))?;
-        self.visible = Some(Visible { camera: counts[0], sun: counts[1] });
+        self.visible = Some(match visible {
+            Drawn::Known(visible) => visible,
+            Drawn::Counted(ticket) => {
+                let mut counts = [0u32; 4];
+                device.read(&ticket, bytemuck::bytes_of_mut(&mut counts))?;
+                Visible { camera: counts[0], sun: counts[1] }
+            }
+        });
         self.passes = passes;
         Ok(())
     }

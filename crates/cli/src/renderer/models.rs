@@ -1,7 +1,9 @@
-//! The scene on the GPU: geometry, instances and materials, uploaded once and drawn by indirect commands.
+//! The scene on the GPU: geometry, instances and materials, uploaded once and drawn by indirect commands, or one by one
+//! where the API has none.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::Range;
 
 use purlin::graph::{BufferId, RenderBody};
 use purlin::rhi::backend::Backend;
@@ -11,10 +13,12 @@ use purlin::rhi::{
     SamplerDesc, TextureDesc, TextureViewDesc, kind,
 };
 
+use super::Visible;
+use super::direct::Direct;
 use super::layouts::Layouts;
 use super::upload::Uploader;
 use crate::error::DemoError;
-use crate::scene::{self, Batch, GpuInstance, GpuMaterial, ImageData, ImageKind, MipFilter, Scene, Wrap};
+use crate::scene::{self, Batch, Frustum, GpuInstance, GpuMaterial, ImageData, ImageKind, MipFilter, Scene, Wrap};
 use crate::shaders::cull;
 
 /// The bytes of one indirect command.
@@ -31,6 +35,8 @@ pub(super) struct Models {
     opaque: Vec<Batch>,
     transparent: Vec<Batch>,
     count: u32,
+    /// For drawing without indirect commands.
+    direct: Option<Direct>,
     /// What the slices name. Bind groups keep what they bind, so textures, views and samplers need no owner here.
     _buffers: [Owned<kind::Buffer>; 3],
 }
@@ -48,14 +54,16 @@ impl Models {
         let instance_bytes = bytemuck::cast_slice(&instances);
         let vertices = uploader.buffer("vertices", BufferUsages::VERTEX, vertex_bytes)?;
         let indices = uploader.buffer("indices", BufferUsages::INDEX, index_bytes)?;
-        let instances = uploader.buffer("instances", BufferUsages::STORAGE, instance_bytes)?;
+        let usage = if layouts.cull.is_some() { BufferUsages::STORAGE } else { BufferUsages::VERTEX };
+        let instances = uploader.buffer("instances", usage, instance_bytes)?;
         let textures: Vec<_> =
             scene.textures.iter().map(|image| upload_image(uploader, image)).collect::<Result<_, _>>()?;
         let materials = create_materials(uploader, layouts, scene, &textures)?;
+        let whole = [BindGroupEntry::buffer(0, *instances)];
         let objects = uploader.device().create_bind_group(&BindGroupDesc {
             label: "objects",
             layout: *layouts.objects,
-            entries: &[BindGroupEntry::buffer(0, *instances)],
+            entries: if layouts.cull.is_some() { &whole } else { &[] },
         })?;
         let (transparent, opaque) = scene.batches().into_iter().partition(|batch| batch.blended);
         Ok(Self {
@@ -67,6 +75,7 @@ impl Models {
             opaque,
             transparent,
             count: scene.instances.len() as u32,
+            direct: layouts.cull.is_none().then(|| Direct::new(scene)),
             _buffers: [vertices, indices, instances],
         })
     }
@@ -98,15 +107,23 @@ impl Models {
         &self.transparent
     }
 
+    /// Decides on the CPU what the camera and the sun see, where the GPU does not.
+    pub fn cull(&mut self, camera: &Frustum, sun: &Frustum) -> Option<Visible> {
+        self.direct.as_mut().map(|direct| direct.cull(camera, sun))
+    }
+
     /// Draws every instance with one pipeline and no material.
     pub fn draw_all<B: Backend>(
         &self,
         pass: &mut RenderBody<'_, B>,
         pipeline: RenderPipeline,
-        commands: BufferId,
+        commands: Option<BufferId>,
     ) {
         self.bind(pass);
         pass.set_pipeline(pipeline);
+        let Some(commands) = commands else {
+            return self.draw_direct(pass, 0..self.count, Direct::in_sun);
+        };
         let commands = pass.buffer(commands);
         pass.multi_draw_indexed_indirect(commands, 0, self.count, COMMAND_BYTES as u32);
     }
@@ -117,20 +134,41 @@ impl Models {
         pass: &mut RenderBody<'_, B>,
         batches: &[Batch],
         pipelines: [RenderPipeline; 2],
-        commands: BufferId,
+        commands: Option<BufferId>,
     ) {
         self.bind(pass);
-        let commands = pass.buffer(commands);
+        let commands = commands.map(|commands| pass.buffer(commands));
         for batch in batches {
             pass.set_pipeline(pipelines[usize::from(batch.double_sided)]);
             pass.set_bind_group(2, self.material(batch), &[]);
+            let Some(commands) = commands else {
+                self.draw_direct(pass, batch.first..batch.first + batch.count, Direct::in_view);
+                continue;
+            };
             let first = u64::from(batch.first) * COMMAND_BYTES;
             pass.multi_draw_indexed_indirect(commands, first, batch.count, COMMAND_BYTES as u32);
         }
     }
 
+    /// Draws those instances of a range that are seen: one draw for each run of one mesh.
+    fn draw_direct<B: Backend>(
+        &self,
+        pass: &mut RenderBody<'_, B>,
+        range: Range<u32>,
+        seen: fn(&Direct, usize) -> bool,
+    ) {
+        let Some(direct) = &self.direct else { return };
+        for (mesh, instances) in direct.runs(range, seen) {
+            let end = mesh.first_index + mesh.index_count;
+            pass.draw_indexed(mesh.first_index..end, mesh.base_vertex as i32, instances);
+        }
+    }
+
     fn bind<B: Backend>(&self, pass: &mut RenderBody<'_, B>) {
         pass.set_vertex_buffer(0, self.vertices);
+        if self.direct.is_some() {
+            pass.set_vertex_buffer(1, self.instances);
+        }
         pass.set_index_buffer(self.indices, IndexFormat::Uint32);
         pass.set_bind_group(1, *self.objects, &[]);
     }

@@ -16,7 +16,7 @@ use purlin::rhi::{
 
 use super::layouts::Layouts;
 use super::{DEPTH_FORMAT, HDR_FORMAT, PICTURE_FORMAT};
-use crate::scene::{GlyphQuad, Vertex};
+use crate::scene::{GlyphQuad, GpuInstance, Vertex};
 use crate::shaders::{bloom_down, bloom_up, cull, opaque, overlay, shadow, sky, tonemap, transparent};
 
 type Raster = Owned<kind::RenderPipeline>;
@@ -25,8 +25,7 @@ type Compute = Owned<kind::ComputePipeline>;
 /// The pipelines of the frame. A pair is for single-sided surfaces, then for double-sided ones.
 #[derive(Debug)]
 pub(super) struct Pipelines {
-    pub reset: Compute,
-    pub cull: Compute,
+    pub cull: Option<CullPipelines>,
     pub shadow: Raster,
     pub opaque: [Raster; 2],
     pub sky: Raster,
@@ -38,20 +37,32 @@ pub(super) struct Pipelines {
     pub overlay: Raster,
 }
 
+/// Culling on the GPU.
+#[derive(Debug)]
+pub(super) struct CullPipelines {
+    pub reset: Compute,
+    pub view: Compute,
+}
+
 impl Pipelines {
     pub fn new<B: Backend>(device: &mut Device<B>, layouts: &Layouts) -> Result<Self> {
         let surface = [*layouts.frame, *layouts.objects, *layouts.material];
-        let vertices = [VERTICES];
+        let (vertex, vertices): (_, &[VertexBufferLayout<'_>]) = match layouts.cull {
+            Some(_) => (opaque::entries::VS_MAIN, &[VERTICES]),
+            None => (opaque::entries::VS_DIRECT, &[VERTICES, TRANSFORMS]),
+        };
         let sides = [Some(Face::Back), None];
 
         let opaque = sides.map(|cull| State {
-            vertices: &vertices,
+            vertex,
+            vertices,
             cull,
             depth: Some(DepthStencilDesc::depth(DEPTH_FORMAT, true, CompareFunction::Less)),
             ..State::color("opaque", HDR_FORMAT, opaque::entries::FS_MAIN)
         });
         let transparent = sides.map(|cull| State {
-            vertices: &vertices,
+            vertex,
+            vertices,
             cull,
             depth: Some(DepthStencilDesc::depth(DEPTH_FORMAT, false, CompareFunction::Less)),
             blend: Some(BlendState::PREMULTIPLIED_ALPHA_BLENDING),
@@ -76,13 +87,19 @@ impl Pipelines {
         };
 
         let mut maker = Maker { device };
+        let cull = match &layouts.cull {
+            Some(layouts) => Some(CullPipelines {
+                reset: maker.compute("reset counters", cull::entries::CS_RESET, *layouts.reset)?,
+                view: maker.compute("cull", cull::entries::CS_MAIN, *layouts.view)?,
+            }),
+            None => None,
+        };
         Ok(Self {
-            reset: maker.compute("reset counters", cull::entries::CS_RESET, *layouts.reset)?,
-            cull: maker.compute("cull", cull::entries::CS_MAIN, *layouts.cull)?,
+            cull,
             shadow: maker.raster(
                 &shadow::SHADER,
                 &[*layouts.view, *layouts.objects],
-                &shadow_state(&vertices),
+                &shadow_state(vertex, vertices),
             )?,
             opaque: maker.pair(&opaque::SHADER, &surface, &opaque)?,
             sky: maker.raster(&sky::SHADER, &[*layouts.view], &sky)?,
@@ -96,10 +113,11 @@ impl Pipelines {
     }
 }
 
-/// What differs between the raster pipelines. All enter at `vs_main` and draw triangle lists.
+/// What differs between the raster pipelines. All draw triangle lists.
 #[derive(Debug, Clone)]
 struct State<'a> {
     label: &'a str,
+    vertex: &'a str,
     fragment: Option<&'a str>,
     vertices: &'a [VertexBufferLayout<'a>],
     cull: Option<Face>,
@@ -113,6 +131,7 @@ impl<'a> State<'a> {
     fn color(label: &'a str, target: TextureFormat, fragment: &'a str) -> Self {
         Self {
             label,
+            vertex: "vs_main",
             fragment: Some(fragment),
             vertices: &[],
             cull: None,
@@ -124,11 +143,12 @@ impl<'a> State<'a> {
 }
 
 /// Both sides of a caster throw its shadow, so that open meshes do too; the bias grows with the slope to the sun.
-fn shadow_state<'a>(vertices: &'a [VertexBufferLayout<'a>]) -> State<'a> {
+fn shadow_state<'a>(vertex: &'a str, vertices: &'a [VertexBufferLayout<'a>]) -> State<'a> {
     let mut depth = DepthStencilDesc::depth(DEPTH_FORMAT, true, CompareFunction::Less);
     depth.bias.slope_scale = 1.5;
     State {
         label: "shadow",
+        vertex,
         fragment: None,
         vertices,
         cull: None,
@@ -157,6 +177,17 @@ const VERTICES: VertexBufferLayout<'static> = VertexBufferLayout {
         attribute(2, offset_of!(Vertex, tangent), VertexFormat::Float32x4),
         attribute(3, offset_of!(Vertex, uv), VertexFormat::Float32x2),
         attribute(4, offset_of!(Vertex, color), VertexFormat::Unorm8x4),
+    ],
+};
+
+const TRANSFORMS: VertexBufferLayout<'static> = VertexBufferLayout {
+    stride: size_of::<GpuInstance>() as u64,
+    step: VertexStepMode::Instance,
+    attributes: &[
+        attribute(5, offset_of!(GpuInstance, model), VertexFormat::Float32x4),
+        attribute(6, offset_of!(GpuInstance, model) + 16, VertexFormat::Float32x4),
+        attribute(7, offset_of!(GpuInstance, model) + 32, VertexFormat::Float32x4),
+        attribute(8, offset_of!(GpuInstance, model) + 48, VertexFormat::Float32x4),
     ],
 };
 
@@ -210,7 +241,7 @@ impl<B: Backend> Maker<'_, B> {
         self.device.create_render_pipeline(&RenderPipelineDesc {
             label: state.label,
             layout: *layout,
-            vertex: ShaderStageDesc { module: *module, entry: "vs_main" },
+            vertex: ShaderStageDesc { module: *module, entry: state.vertex },
             fragment: state.fragment.map(|entry| ShaderStageDesc { module: *module, entry }),
             vertex_buffers: state.vertices,
             primitive: PrimitiveDesc { cull: state.cull, ..Default::default() },

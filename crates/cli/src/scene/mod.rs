@@ -37,6 +37,7 @@ pub use self::gpu::{CullUniforms, FrameUniforms, GpuInstance, GpuMaterial, Overl
 pub use self::image::{ImageData, ImageKind, MipLevel};
 pub use self::material::{AlphaMode, FLAT_NORMAL, Material, MipFilter, SamplerDesc, WHITE, Wrap};
 
+#[cfg(feature = "program")]
 use crate::error::DemoError;
 
 /// What a scene is fitted to.
@@ -201,6 +202,7 @@ impl Scene {
     }
 
     /// Appends the same triangles with reversed winding, for transforms that mirror.
+    #[cfg(feature = "program")]
     fn add_mirrored_mesh(&mut self, mesh: u32) -> u32 {
         let range = self.meshes[mesh as usize];
         let first = range.first_index as usize;
