@@ -6,9 +6,9 @@
 use purlin::graph::FrameStats;
 use purlin::rhi::null::{Null, NullConfig};
 use purlin::rhi::{Device, DeviceRequest};
-use purlin_cli::size::Size;
 use purlin_cli::renderer::{PREFERRED_FEATURES, REQUIRED_FEATURES, Renderer};
 use purlin_cli::scene::{Scene, SceneOptions};
+use purlin_cli::size::Size;
 
 const WARM: usize = 200;
 const FRAMES: usize = 4000;

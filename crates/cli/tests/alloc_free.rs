@@ -7,9 +7,9 @@ mod counting_alloc;
 
 use purlin::rhi::null::{Null, NullConfig};
 use purlin::rhi::{Device, DeviceRequest};
-use purlin_cli::size::Size;
 use purlin_cli::renderer::{PREFERRED_FEATURES, REQUIRED_FEATURES, Renderer};
 use purlin_cli::scene::{Scene, SceneOptions};
+use purlin_cli::size::Size;
 
 #[test]
 fn frames_from_the_tenth_on_allocate_nothing() {

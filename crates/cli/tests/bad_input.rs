@@ -5,10 +5,10 @@ mod common;
 use common::{TempDir, demo, gpu, refusal};
 use purlin::rhi::null::{Null, NullConfig};
 use purlin::rhi::{Device, DeviceRequest};
-use purlin_cli::size::Size;
 use purlin_cli::error::DemoError;
 use purlin_cli::renderer::{REQUIRED_FEATURES, Renderer};
 use purlin_cli::scene::{Scene, SceneOptions};
+use purlin_cli::size::Size;
 
 /// Runs the demo small, expects a refusal that contains `expected`, and that the folder holds what it held before.
 #[track_caller]

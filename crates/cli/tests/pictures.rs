@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 
 use common::{Gpu, Picture, gpu, model};
 use purlin::graph::{GraphOptions, HazardMode};
-use purlin_cli::size::Size;
 use purlin_cli::renderer::Renderer;
 use purlin_cli::scene::{Frustum, Scene, SceneOptions, Sphere};
+use purlin_cli::size::Size;
 
 const SMALL: Size = Size { width: 320, height: 180 };
 

@@ -118,12 +118,7 @@ pub(crate) fn to_native(features: Features) -> Native {
 }
 
 /// The adapter's limits, cut to what the recorder's arrays hold.
-fn translate(
-    native: &wgpu::Limits,
-    features: Native,
-    backend: Backend,
-    downlevel: DownlevelFlags,
-) -> Limits {
+fn translate(native: &wgpu::Limits, features: Native, backend: Backend, downlevel: DownlevelFlags) -> Limits {
     let immediates = match features.contains(Native::IMMEDIATES) {
         true => native.max_immediate_size,
         false if emulates_immediates(backend) => MAX_IMMEDIATES as u32,
@@ -186,7 +181,8 @@ mod tests {
 
     #[test]
     fn what_wgpu_lacks_is_no_limit_of_ours() {
-        let none = translate(&wgpu::Limits::defaults(), Native::empty(), Backend::Gl, DownlevelFlags::empty());
+        let none =
+            translate(&wgpu::Limits::defaults(), Native::empty(), Backend::Gl, DownlevelFlags::empty());
         assert_eq!((none.max_immediate_size, none.max_workgroup_size_x, none.max_anisotropy), (0, 0, 1));
         let all = translate(&wgpu::Limits::defaults(), Native::all(), Backend::Vulkan, DownlevelFlags::all());
         let web = translate(

@@ -87,9 +87,7 @@ impl WgpuEncoder {
     ) {
         self.writes(backend, dst);
         let webgl = cfg!(target_arch = "wasm32") && backend.native == wgpu::Backend::Gl;
-        if webgl
-            && backend.buffers.get(dst).raw.usage().contains(wgpu::BufferUsages::INDEX)
-        {
+        if webgl && backend.buffers.get(dst).raw.usage().contains(wgpu::BufferUsages::INDEX) {
             self.write_indices(backend, (src, src_offset), (dst, dst_offset), size);
             return;
         }

@@ -79,12 +79,7 @@ pub(crate) fn apply_draw_state(
 }
 
 #[inline]
-pub(crate) fn emit_draw(
-    pass: &mut wgpu::RenderPass<'static>,
-    backend: &Wgpu,
-    state: &BindState,
-    draw: Draw,
-) {
+pub(crate) fn emit_draw(pass: &mut wgpu::RenderPass<'static>, backend: &Wgpu, state: &BindState, draw: Draw) {
     match draw {
         Draw::Direct { vertices, instances, first_vertex, first_instance } => {
             pass.draw(first_vertex..first_vertex + vertices, first_instance..first_instance + instances);
@@ -128,12 +123,7 @@ pub(crate) fn emit_draw(
 }
 
 /// Binds the vertex buffers from this vertex on, for an API whose draws have no base vertex. Whether that can be.
-fn move_vertices(
-    pass: &mut wgpu::RenderPass<'static>,
-    backend: &Wgpu,
-    state: &BindState,
-    base: i64,
-) -> bool {
+fn move_vertices(pass: &mut wgpu::RenderPass<'static>, backend: &Wgpu, state: &BindState, base: i64) -> bool {
     let refuse = |detail: &str| {
         let detail = format!("base vertex {base}: {detail}");
         backend.errors.loss.note(BackendError::Unsupported { capability: "a base vertex", detail });

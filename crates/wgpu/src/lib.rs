@@ -53,11 +53,11 @@ mod wgsl;
 
 #[cfg(target_arch = "wasm32")]
 pub use browser::OnCanvas;
-#[cfg(target_arch = "wasm32")]
-pub use web_sys::HtmlCanvasElement;
 pub use command::WgpuEncoder;
 pub use device::{Wgpu, WgpuOptions, compiled};
 pub use errors::Loss;
+#[cfg(target_arch = "wasm32")]
+pub use web_sys::HtmlCanvasElement;
 
 /// The wgpu that this crate speaks, for adopting devices and making surfaces.
 pub use wgpu;

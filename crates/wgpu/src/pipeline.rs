@@ -169,11 +169,13 @@ impl Wgpu {
                 mask: u64::from(desc.multisample.mask),
                 alpha_to_coverage_enabled: desc.multisample.alpha_to_coverage,
             },
-            fragment: desc.fragment.as_ref().zip(fragment.as_ref()).map(|(stage, module)| wgpu::FragmentState {
-                module,
-                entry_point: Some(stage.entry),
-                compilation_options: Default::default(),
-                targets: &targets,
+            fragment: desc.fragment.as_ref().zip(fragment.as_ref()).map(|(stage, module)| {
+                wgpu::FragmentState {
+                    module,
+                    entry_point: Some(stage.entry),
+                    compilation_options: Default::default(),
+                    targets: &targets,
+                }
             }),
             multiview_mask: None,
             cache: None,

@@ -107,14 +107,16 @@ pub(crate) fn narrow_uniforms(wgsl: &str) -> Vec<String> {
 fn is_narrow(ty: &str, types: &[(&str, &str)], depth: usize) -> bool {
     let words = || ty.split(|c| !is_word(c));
     let narrow = |word: &str| {
-        ["mat2x2", "mat3x2", "mat4x2"].iter().any(|matrix| {
-            word.strip_prefix(matrix).is_some_and(|scalar| ["", "f", "h"].contains(&scalar))
-        })
+        ["mat2x2", "mat3x2", "mat4x2"]
+            .iter()
+            .any(|matrix| word.strip_prefix(matrix).is_some_and(|scalar| ["", "f", "h"].contains(&scalar)))
     };
     // Structures cannot contain themselves; the bound is for text that nobody validated.
     words().any(narrow)
         || (depth < 64
-            && types.iter().any(|(name, body)| words().any(|w| w == *name) && is_narrow(body, types, depth + 1)))
+            && types
+                .iter()
+                .any(|(name, body)| words().any(|w| w == *name) && is_narrow(body, types, depth + 1)))
 }
 
 #[cfg(test)]

@@ -9,10 +9,9 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
-    let written = bindgen
-        .input_path(module)
-        .web(true)
-        .and_then(|bindgen| bindgen.typescript(false).omit_default_module_path(false).remove_name_section(true).generate(folder));
+    let written = bindgen.input_path(module).web(true).and_then(|bindgen| {
+        bindgen.typescript(false).omit_default_module_path(false).remove_name_section(true).generate(folder)
+    });
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -110,7 +110,9 @@ fn optimize(wasm: &Path) -> Outcome {
     let small = wasm.with_extension("small.wasm");
     let mut command = process::command(node);
     command.arg(packages.join("node_modules/binaryen/bin/wasm-opt")).args(WASM_FEATURES);
-    process::run(command.args(["-Oz", "--strip-debug", "--strip-producers"]).arg(wasm).arg("-o").arg(&small))?;
+    process::run(
+        command.args(["-Oz", "--strip-debug", "--strip-producers"]).arg(wasm).arg("-o").arg(&small),
+    )?;
     std::fs::rename(&small, wasm).map_err(|error| Failure::new(format!("{}: {error}", small.display())))
 }
 
@@ -125,7 +127,10 @@ fn npm_packages() -> Outcome<PathBuf> {
     std::fs::create_dir_all(&folder)
         .map_err(|error| Failure::new(format!("cannot create {}: {error}", folder.display())))?;
     let mut command = process::command("npm");
-    command.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]).arg(&folder).args(NPM);
+    command
+        .args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"])
+        .arg(&folder)
+        .args(NPM);
     process::capture(&mut command)?;
     std::fs::write(&stamp, wanted).map_err(|error| Failure::new(format!("{}: {error}", stamp.display())))?;
     Ok(folder)

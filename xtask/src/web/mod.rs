@@ -110,9 +110,8 @@ mod tests {
 
     #[test]
     fn filters_and_results_are_for_tests() {
-        let args = |words: &[&str]| {
-            Args::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
-        };
+        let args =
+            |words: &[&str]| Args::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
         let parsed = args(&["--test", "--json", "a.json", "draws"]).expect("all are known");
         assert_eq!((parsed.test, parsed.filters.len(), parsed.json), (true, 1, Some("a.json".into())));
         assert_eq!(args(&["--port", "9000"]).expect("a port").port, Some(9000));

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use purlin_cli::size::Size;
 use purlin_cli::renderer::{PREFERRED_FEATURES, REQUIRED_FEATURES, Renderer};
 use purlin_cli::scene::{Scene, SceneOptions};
+use purlin_cli::size::Size;
 use purlin_rhi::{Features, TimestampQuery};
 use purlin_vulkan::Vulkan;
 

@@ -119,10 +119,11 @@ fn shadow<'f, B: Backend>(
     let mut map = graph.texture("shadow map", TransientTexture::d2(DEPTH_FORMAT, SHADOW_SIDE, SHADOW_SIDE));
     let draws = commands.map(|commands| &commands.sun);
     let (pipeline, ids) = (*pipelines.shadow, draws.map(BufferVersion::id));
-    let pass = graph
-        .render("shadow map")
-        .depth(&mut map, LoadOp::Clear(1.0))
-        .bind(0, *layouts.view, [bind::uploaded(uniforms.frame)]);
+    let pass = graph.render("shadow map").depth(&mut map, LoadOp::Clear(1.0)).bind(
+        0,
+        *layouts.view,
+        [bind::uploaded(uniforms.frame)],
+    );
     let pass = match draws {
         Some(draws) => pass.indirect(draws),
         None => pass,
@@ -166,11 +167,11 @@ fn scene<'f, B: Backend>(
 
     if !models.transparent().is_empty() {
         let surfaces = sides(&pipelines.transparent);
-        let pass = graph
-            .render("transparent")
-            .color(0, &mut color, LoadOp::Load)
-            .depth_read(&depth)
-            .bind(0, *layouts.frame, lit());
+        let pass = graph.render("transparent").color(0, &mut color, LoadOp::Load).depth_read(&depth).bind(
+            0,
+            *layouts.frame,
+            lit(),
+        );
         let pass = match draws {
             Some(draws) => pass.indirect(draws),
             None => pass,

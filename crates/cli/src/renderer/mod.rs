@@ -28,9 +28,9 @@ use self::models::Models;
 use self::overlay::{Figures, Overlay};
 use self::pipelines::Pipelines;
 use self::upload::Uploader;
-use crate::size::Size;
 use crate::error::DemoError;
 use crate::scene::{CullUniforms, FrameUniforms, Frustum, GpuInstance, PostUniforms, Scene};
+use crate::size::Size;
 
 /// Linear light, brighter than white included.
 const HDR_FORMAT: TextureFormat = TextureFormat::Rgba16Float;
@@ -257,7 +257,10 @@ impl<B: Backend> Renderer<B> {
     ///
     /// # Errors
     /// What the device or the graph says.
-    pub fn try_render(&mut self, device: &mut Device<B>) -> Result<Option<(Frame, Option<ReadTicket>)>, DemoError> {
+    pub fn try_render(
+        &mut self,
+        device: &mut Device<B>,
+    ) -> Result<Option<(Frame, Option<ReadTicket>)>, DemoError> {
         while let Some(oldest) = self.in_flight.front() {
             if !device.is_complete(oldest.token)? {
                 break;

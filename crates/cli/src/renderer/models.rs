@@ -18,7 +18,9 @@ use super::direct::Direct;
 use super::layouts::Layouts;
 use super::upload::Uploader;
 use crate::error::DemoError;
-use crate::scene::{self, Batch, Frustum, GpuInstance, GpuMaterial, ImageData, ImageKind, MipFilter, Scene, Wrap};
+use crate::scene::{
+    self, Batch, Frustum, GpuInstance, GpuMaterial, ImageData, ImageKind, MipFilter, Scene, Wrap,
+};
 use crate::shaders::cull;
 
 /// The bytes of one indirect command.

@@ -14,9 +14,9 @@ use super::Visible;
 use super::frame::Quads;
 use super::layouts::Layouts;
 use super::upload::Uploader;
-use crate::size::Size;
 use crate::error::DemoError;
 use crate::scene::{FontAtlas, MipLevel, OverlayUniforms, TextPen};
+use crate::size::Size;
 
 const PANEL: [u8; 4] = [12, 14, 20, 150];
 const WHITE: [u8; 4] = [255, 255, 255, 255];

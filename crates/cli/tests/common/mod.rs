@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use purlin::vulkan::ValidationMessages;
 use purlin::{Device, DeviceRequest, Error, Validation};
-use purlin_cli::size::Size;
 use purlin_cli::renderer::{PREFERRED_FEATURES, REQUIRED_FEATURES, Renderer};
 use purlin_cli::scene::Scene;
+use purlin_cli::size::Size;
 
 /// Whether a missing adapter or model fails a test instead of skipping it.
 pub fn required() -> bool {

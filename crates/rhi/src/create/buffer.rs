@@ -59,10 +59,8 @@ impl<B: Backend> Device<B> {
         {
             return Err(unsupported(what(), "feature INDIRECT_EXECUTION", "usage INDIRECT requested"));
         }
-        let others = BufferUsages::VERTEX
-            | BufferUsages::UNIFORM
-            | BufferUsages::STORAGE
-            | BufferUsages::INDIRECT;
+        let others =
+            BufferUsages::VERTEX | BufferUsages::UNIFORM | BufferUsages::STORAGE | BufferUsages::INDIRECT;
         if desc.usage.contains(BufferUsages::INDEX)
             && desc.usage.intersects(others)
             && !self.capabilities().features.contains(Features::MIXED_INDEX_BUFFERS)

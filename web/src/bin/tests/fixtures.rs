@@ -52,7 +52,8 @@ pub async fn open_device(backend: String, canvas: web_sys::HtmlCanvasElement) ->
     opened.pause_with(|| pause());
     let device = Device::from_backend(opened, &request).map_err(|error| error.to_string())?;
     let adapter = device.adapter();
-    let text = json!({ "backend": adapter.backend, "name": adapter.name, "driver": adapter.driver }).to_string();
+    let text =
+        json!({ "backend": adapter.backend, "name": adapter.name, "driver": adapter.driver }).to_string();
     DEVICE.with_borrow_mut(|place| *place = Some(device));
     Ok(text)
 }
