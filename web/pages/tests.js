@@ -1,5 +1,5 @@
 // The page of the fixtures: one call for each, for whoever drives it.
-import init, { fixture_names, open_device, verdict } from "./tests/purlin-tests.js";
+import init, { fixture_names, open_device, select, verdict } from "./tests/purlin-tests.js";
 
 const wasm = await init();
 const run = WebAssembly.promising(wasm.run_fixture);
@@ -14,6 +14,7 @@ function fresh_canvas() {
     return canvas;
 }
 
+globalThis.select = select;
 globalThis.fixtures = {
     names: fixture_names(),
     // Opens a device for the next fixture alone and answers its adapter.

@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: every check in a fixed order, cheap ones first, with a table of what each took.
 
 use crate::process::{self, Failure, Outcome};
-use crate::{check_targets, instructions, layering, setup, tasks};
+use crate::{check_targets, instructions, layering, setup, tasks, web};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,7 @@ const STEPS: &[Step] = &[
     Step { name: "doctest", about: "the examples in the documentation", run: doctest },
     Step { name: "docs", about: "documentation, warnings denied", run: |_| docs() },
     Step { name: "demo", about: "three small validated frames", run: |_| demo() },
+    Step { name: "web", about: "fixtures, selection and demo in a browser, the wasm's size", run: |_| web() },
     Step {
         name: "instructions",
         about: "instructions of a draw and of a pass, growth denied",
@@ -183,6 +184,16 @@ fn demo() -> Outcome<Done> {
     if !std::fs::metadata(&report).is_ok_and(|metadata| metadata.len() > 0) {
         return Err(Failure::new(format!("the demo left no report {}", report.display())));
     }
+    Ok(Done::Passed)
+}
+
+fn web() -> Outcome<Done> {
+    if !setup::browser_available() {
+        return Ok(Done::Skipped(
+            "no Chromium here and no package of it; name one with PURLIN_BROWSER".to_owned(),
+        ));
+    }
+    web::run(&["--test".to_owned()])?;
     Ok(Done::Passed)
 }
 

@@ -4,8 +4,11 @@
 //! before it touches the canvas, and a canvas that an attempt touched in vain is replaced by a clone in its place: same
 //! attributes, same style, no context, and none of the listeners that were added to it.
 
+use js_sys::{Function, Promise, Reflect};
 use purlin_rhi::error::Error;
 use purlin_rhi::request::DeviceRequest;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
 use web_sys::HtmlCanvasElement;
 
 use crate::device::{Wgpu, WgpuOptions};
@@ -91,6 +94,8 @@ async fn attempt(
         })
     };
     if backends == wgpu::Backends::BROWSER_WEBGPU {
+        let detail = |why| untouched(Error::NoAdapter { detail: why });
+        probe().await.map_err(detail)?;
         let device = Wgpu::open(request, &options).await.map_err(untouched)?;
         Ok((device, surface()?))
     } else {
@@ -102,9 +107,33 @@ async fn attempt(
     }
 }
 
+/// Asks the browser for an adapter as wgpu will, and says what is wrong when there is none: wgpu takes a missing object and a
+/// null for the same, and does not survive an exception.
+async fn probe() -> Result<(), String> {
+    let get = |from: &JsValue, name: &str| Reflect::get(from, &name.into()).unwrap_or(JsValue::UNDEFINED);
+    let navigator = get(&js_sys::global(), "navigator");
+    let gpu = get(&navigator, "gpu");
+    if gpu.is_undefined() || gpu.is_null() {
+        return Err(
+            "this page has no navigator.gpu: the browser has no WebGPU, or the page no secure context".into(),
+        );
+    }
+    let threw = |what: JsValue| {
+        let text = what.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
+        format!("requestAdapter failed: {}", text.unwrap_or_else(|| format!("{what:?}")))
+    };
+    let request: Function =
+        get(&gpu, "requestAdapter").dyn_into().map_err(|_| "navigator.gpu has no requestAdapter")?;
+    let promise = request.call0(&gpu).map_err(threw)?;
+    let adapter = JsFuture::from(Promise::resolve(&promise)).await.map_err(threw)?;
+    match adapter.is_null() || adapter.is_undefined() {
+        true => Err("requestAdapter gives no adapter".into()),
+        false => Ok(()),
+    }
+}
+
 /// A clone in the canvas's place.
 fn replace(canvas: HtmlCanvasElement) -> Result<HtmlCanvasElement, Error> {
-    use wasm_bindgen::JsCast;
     let failed = |what: &str| Error::NoAdapter { detail: format!("the canvas cannot be replaced: {what}") };
     let clone = canvas.clone_node().map_err(|_| failed("it cannot be cloned"))?;
     let clone: HtmlCanvasElement = clone.dyn_into().map_err(|_| failed("its clone is no canvas"))?;

@@ -133,7 +133,7 @@ fn move_vertices(pass: &mut wgpu::RenderPass<'static>, backend: &Wgpu, state: &B
         return refuse("the shader asks for the vertex index, which would count from zero");
     };
     for (index, &stride) in (0..).zip(strides) {
-        let bound = &state.vertex_buffers[index as usize];
+        let bound = state.vertex_buffers.get(index as usize);
         let by = stride as i64 * base;
         let (Some(offset), Some(size)) =
             (bound.offset.checked_add_signed(by), bound.size.checked_add_signed(-by))
@@ -141,7 +141,10 @@ fn move_vertices(pass: &mut wgpu::RenderPass<'static>, backend: &Wgpu, state: &B
             return refuse("the vertices begin outside of their buffer");
         };
         if stride > 0 {
-            pass.set_vertex_buffer(index, backend.buffers.get(bound.slot).raw.slice(offset..offset + size));
+            pass.set_vertex_buffer(
+                index,
+                backend.buffers.get(bound.native as u32).raw.slice(offset..offset + size),
+            );
         }
     }
     true

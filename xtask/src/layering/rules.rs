@@ -27,8 +27,10 @@ pub const PROGRAMS: &[&str] = &[
     "purlin-fuzz",
 ];
 
-/// The one program whose library another may use: the benches measure the demo's own frame.
-pub const BORROWED: &[(&str, &str)] = &[("purlin-benches", "purlin-cli")];
+/// Programs whose library another may use: the benches measure the demo's own frame, and the browser's page shows it and
+/// runs the fixtures.
+pub const BORROWED: &[(&str, &str)] =
+    &[("purlin-benches", "purlin-cli"), ("purlin-web", "purlin-cli"), ("purlin-web", "purlin-conformance")];
 
 /// Tools outside the picture: they know no crate of ours, and none knows them.
 pub const TOOLS: &[&str] = &["xtask"];
@@ -62,7 +64,7 @@ pub fn is_generated(path: &str) -> bool {
 }
 
 /// Where `unsafe` may be written: the crates at the FFI edge, the benches that call it, and test allocators.
-const UNSAFE_FOLDERS: &[&str] = &["crates/vulkan/", "crates/wgpu/", "benches/"];
+const UNSAFE_FOLDERS: &[&str] = &["crates/vulkan/", "crates/wgpu/", "benches/", "web/"];
 
 /// May the file at this path contain `unsafe`?
 ///

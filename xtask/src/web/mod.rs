@@ -7,7 +7,7 @@ mod build;
 mod serve;
 
 use crate::process::{self, Failure, Outcome};
-use crate::setup;
+use crate::{setup, tasks};
 use build::{Module, Site};
 use std::path::{Path, PathBuf};
 
@@ -97,7 +97,25 @@ fn test(args: &Args) -> Outcome {
     if let Some(json) = &args.json {
         command.arg("--json").arg(absolute(json));
     }
-    process::run(command.args(&args.filters))
+    process::run(command.args(&args.filters))?;
+    if args.filters.is_empty() || args.filters.iter().any(|filter| filter == "demo") {
+        compare(&out)?;
+    }
+    Ok(())
+}
+
+/// The browser's pictures with the one of the native demo, by the demo's own measure.
+fn compare(out: &Path) -> Outcome {
+    for backend in ["webgpu", "webgl"] {
+        let path = |name: String| out.join(name).display().to_string();
+        let mut args = ["--size", "640x360", "--frames", "3"].map(str::to_owned).to_vec();
+        args.extend(["--compare".to_owned(), path(format!("demo-{backend}.png"))]);
+        args.extend(["--out".to_owned(), path("demo-native.png".to_owned())]);
+        args.extend(["--report".to_owned(), path("demo-native.html".to_owned())]);
+        println!("the picture of {backend} and the native one:");
+        tasks::demo_in(&[], &args)?;
+    }
+    Ok(())
 }
 
 fn absolute(path: &Path) -> PathBuf {

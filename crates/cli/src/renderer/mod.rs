@@ -326,7 +326,9 @@ impl<B: Backend> Renderer<B> {
         let frame = Frame { token: submitted.token, stats: submitted.stats, report: submitted.take_report() };
         let counted = reads.visible.and_then(|read| submitted.take_read(read)).map(Drawn::Counted);
         if let Some(visible) = counted.or(known.map(Drawn::Known)) {
-            self.in_flight.push_back(InFlight { token: frame.token, passes: frame.stats.passes, visible });
+            // The text counts the frame's own passes, whether somebody reads its picture or not.
+            let passes = frame.stats.passes - u32::from(capture);
+            self.in_flight.push_back(InFlight { token: frame.token, passes, visible });
         }
         let picture = reads.picture.and_then(|read| submitted.take_read(read));
         Ok((frame, picture))

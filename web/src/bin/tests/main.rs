@@ -6,6 +6,8 @@
 
 #[cfg(target_arch = "wasm32")]
 mod fixtures;
+#[cfg(target_arch = "wasm32")]
+mod selection;
 
 fn main() {
     #[cfg(target_arch = "wasm32")]
