@@ -16,6 +16,8 @@ pub(crate) struct Known {
 const WGPU: &[&str] = &["wgpu-vulkan", "wgpu-metal", "wgpu-dx12", "wgpu-gl", "webgl"];
 const OPENGL: &[&str] = &["wgpu-gl", "webgl"];
 
+const NO_DEPTH_LOAD: &str = "naga writes no GLSL for textureLoad of a depth texture (gfx-rs/wgpu#4524)";
+
 /// One that passes after all fails its test, so that the list stays true.
 const KNOWN: &[Known] = &[
     Known {
@@ -32,10 +34,22 @@ const KNOWN: &[Known] = &[
                  written stencil for a conflict, which WebGPU does not (gfx-rs/wgpu#8705, mended after 30.0)",
     },
     Known {
+        fixture: "attachments::c063_read_only_depth_is_sampled",
+        backends: OPENGL,
+        adapter: "",
+        reason: NO_DEPTH_LOAD,
+    },
+    Known {
+        fixture: "attachments::c090_depth_written_after_it_was_sampled",
+        backends: OPENGL,
+        adapter: "",
+        reason: NO_DEPTH_LOAD,
+    },
+    Known {
         fixture: "formats::depth_and_stencil_attachments",
         backends: OPENGL,
         adapter: "",
-        reason: "naga writes no GLSL for textureLoad of a depth texture (gfx-rs/wgpu#4524)",
+        reason: NO_DEPTH_LOAD,
     },
 ];
 

@@ -8,6 +8,7 @@ use purlin_rhi::types::{Extent3d, Origin3d, TextureAspect, TextureDimension, Tex
 
 use crate::buffer::Memory;
 use crate::command::WgpuEncoder;
+use crate::depth;
 use crate::device::Wgpu;
 use crate::errors::lock;
 
@@ -178,6 +179,13 @@ impl WgpuEncoder {
     pub(crate) fn emit_download(&mut self, backend: &Wgpu, copy: &NativeBufferTextureCopy) {
         self.writes(backend, copy.buffer);
         let buffer = &backend.buffers.get(copy.buffer).raw;
+        if depth::by_pass(backend.native, copy.format) {
+            if let Some(bits) = self.depth_bits(backend, copy) {
+                let from = place(&bits, 0, copy.origin, TextureAspect::All);
+                self.raw.copy_texture_to_buffer(from, linear(buffer, copy.offset, rows(copy)), copy.extent);
+            }
+            return;
+        }
         let texture = backend.textures.get(copy.texture);
         self.raw.copy_texture_to_buffer(
             place(texture, copy.mip, copy.origin, aspect(copy)),

@@ -11,6 +11,7 @@ use purlin_rhi::types::TextureFormat;
 use crate::binding::{GroupLayout, PipelineLayout};
 use crate::buffer::Buffer;
 use crate::copy::Scratch;
+use crate::depth::DepthReader;
 use crate::errors::{Errors, Loss};
 use crate::immediates::Pages;
 use crate::pipeline::{RenderPipeline, ShaderModule};
@@ -67,6 +68,8 @@ pub struct Wgpu {
     pub(crate) native: wgpu::Backend,
     /// Whether draws have a base vertex.
     pub(crate) base_vertex: bool,
+    /// Whether a depth bias can be limited.
+    pub(crate) bias_clamp: bool,
     info: AdapterInfo,
     capabilities: Capabilities,
     pub(crate) errors: Errors,
@@ -94,6 +97,7 @@ pub struct Wgpu {
     pub(crate) compute_pipelines: SlotTable<wgpu::ComputePipeline>,
     pub(crate) query_sets: SlotTable<QuerySet>,
     pub(crate) immediates: Pages,
+    pub(crate) depth_reader: DepthReader,
 }
 
 fn new_instance(request: &DeviceRequest<'_>, backends: wgpu::Backends) -> wgpu::Instance {
@@ -248,6 +252,7 @@ impl Wgpu {
             queue,
             adapter: found,
             native: native.backend,
+            bias_clamp: downlevel.contains(wgpu::DownlevelFlags::DEPTH_BIAS_CLAMP),
             base_vertex: downlevel.contains(wgpu::DownlevelFlags::BASE_VERTEX),
             info,
             capabilities,
@@ -271,6 +276,7 @@ impl Wgpu {
             compute_pipelines: SlotTable::default(),
             query_sets: SlotTable::default(),
             immediates: Pages::default(),
+            depth_reader: DepthReader::default(),
         }
     }
 

@@ -4,6 +4,8 @@ use purlin_rhi::caps::FormatUses;
 use purlin_rhi::types::{TextureFormat, TextureUsages};
 use wgpu::{Features as Native, TextureFormatFeatureFlags as Flags, TextureFormatFeatures};
 
+use crate::depth;
+
 /// Native features that only widen what formats and shaders may do; enabled wherever they are.
 pub(crate) const WIDENING: Native = Native::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES
     .union(Native::TEXTURE_FORMAT_16BIT_NORM)
@@ -44,8 +46,8 @@ pub(crate) fn uses(
         }
         _ => format.guaranteed_format_features(enabled),
     };
-    let depth = format.is_depth_stencil_format();
-    let attached = if depth { FormatUses::DEPTH_STENCIL } else { FormatUses::COLOR };
+    let is_depth = format.is_depth_stencil_format();
+    let attached = if is_depth { FormatUses::DEPTH_STENCIL } else { FormatUses::COLOR };
     let mut uses = FormatUses::empty();
     for (usage, of) in [
         (TextureUsages::TEXTURE_BINDING, FormatUses::SAMPLED),
@@ -82,9 +84,12 @@ pub(crate) fn uses(
             // WebGL 2 has no such texels, and wgpu takes red for blue.
             return FormatUses::empty();
         }
-        if depth {
+        if is_depth {
             // Neither buffers nor other textures: wgpu copies through color attachments.
-            uses -= FormatUses::COPY_SRC | FormatUses::COPY_DST;
+            uses -= FormatUses::COPY_DST;
+            if !depth::by_pass(backend, format) {
+                uses -= FormatUses::COPY_SRC;
+            }
         }
         if SNORM.contains(&format) {
             // Read as colors, negative texels become zero.

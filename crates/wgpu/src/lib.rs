@@ -26,6 +26,7 @@
 //! - Timestamps around passes are the passes' own where the API has no others; what is no pass is timed by empty ones.
 //! - A base vertex that WebGL 2 lacks moves the vertex buffers, unless the shader asks for the vertex's index.
 //! - What WebGL 2 may not copy to index buffers is written by the CPU that uploads it.
+//! - Depth of 32 bits is read back in OpenGL by a pass that writes its bits to a color texture.
 //! - Attachments whose contents are not needed are cleared, which is what wgpu's safe interface has.
 //!
 //! What it refuses
@@ -40,6 +41,7 @@ mod browser;
 mod buffer;
 mod command;
 mod copy;
+mod depth;
 mod device;
 mod draw;
 mod errors;

@@ -120,6 +120,15 @@ impl Wgpu {
         if self.native == wgpu::Backend::Gl && cfg!(target_arch = "wasm32") {
             check_vertices(desc.vertex_buffers)?;
         }
+        if let Some(state) = &desc.depth_stencil
+            && state.bias.clamp != 0.0
+            && !self.bias_clamp
+        {
+            return Err(BackendError::Unsupported {
+                capability: "a limit of the depth bias",
+                detail: format!("a clamp of {}", state.bias.clamp),
+            });
+        }
         let vertex = self.stage(&desc.vertex, desc.layout.slot())?;
         let fragment =
             desc.fragment.as_ref().map(|stage| self.stage(stage, desc.layout.slot())).transpose()?;

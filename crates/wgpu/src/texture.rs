@@ -5,10 +5,16 @@ use purlin_rhi::caps::FormatUses;
 use purlin_rhi::desc::{SamplerDesc, TextureDesc};
 use purlin_rhi::types::{FilterMode, TextureFormat, TextureUsages};
 
+use crate::depth;
 use crate::device::Wgpu;
 
 impl Wgpu {
     pub(crate) fn new_texture(&mut self, slot: u32, desc: &TextureDesc<'_>) -> NativeResult {
+        let mut usage = desc.usage;
+        if usage.contains(TextureUsages::COPY_SRC) && depth::by_pass(self.native, desc.format) {
+            // The pass that stands for the copy samples it.
+            usage |= TextureUsages::TEXTURE_BINDING;
+        }
         let native = wgpu::TextureDescriptor {
             label: Some(desc.label),
             size: desc.size,
@@ -16,7 +22,7 @@ impl Wgpu {
             sample_count: desc.samples,
             dimension: desc.dimension,
             format: desc.format,
-            usage: desc.usage,
+            usage,
             view_formats: desc.view_formats,
         };
         let make = || self.device.create_texture(&native);
