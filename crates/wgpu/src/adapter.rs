@@ -102,10 +102,8 @@ fn features(native: Native, backend: Backend, downlevel: DownlevelFlags) -> Feat
     features.set(Features::MULTISAMPLED_TEXTURES, backend != Backend::Gl);
     // wgpu sets no mask there.
     features.set(Features::SAMPLE_MASKS, backend != Backend::Gl);
-    features.set(
-        Features::MIXED_INDEX_BUFFERS,
-        downlevel.contains(DownlevelFlags::UNRESTRICTED_INDEX_BUFFER),
-    );
+    features
+        .set(Features::MIXED_INDEX_BUFFERS, downlevel.contains(DownlevelFlags::UNRESTRICTED_INDEX_BUFFER));
     features.set(Features::ANISOTROPY, downlevel.contains(DownlevelFlags::ANISOTROPIC_FILTERING));
     features.set(Features::INDEPENDENT_BLEND, downlevel.contains(DownlevelFlags::INDEPENDENT_BLEND));
     features
