@@ -16,6 +16,8 @@ pub struct Args {
     pub read: Option<PathBuf>,
     pub check_bars: bool,
     pub mock: bool,
+    /// Purlin runs on wgpu instead of Vulkan.
+    pub on_wgpu: bool,
     pub list: bool,
     pub help: bool,
     pub frames: usize,
@@ -36,6 +38,7 @@ Usage: purlin-benches [WORKLOAD...] [OPTIONS]
   --read FILE      show a report that --json wrote, instead of running; with --html, write its page
   --check-bars     exit with 1 when a median is over its bar
   --mock           run on the driver that does nothing; results are not compared
+  --on-wgpu        run Purlin on its wgpu backend: what the layer adds to wgpu
   --frames N       timed frames of each contender (default: 200)
   --only NAME      run this contender: purlin, wgpu or ash (may be repeated; default: all)
   --list           list the workloads
@@ -80,6 +83,7 @@ pub fn parse(args: impl IntoIterator<Item = String>) -> Result<Args, String> {
                     count.ok_or_else(|| format!("`--frames` takes 1 to 1000000, found `{text}`"))?;
             }
             "--mock" if inline.is_none() => parsed.mock = true,
+            "--on-wgpu" if inline.is_none() => parsed.on_wgpu = true,
             "--list" if inline.is_none() => parsed.list = true,
             "--help" | "-h" if inline.is_none() => parsed.help = true,
             _ if arg.starts_with('-') => return Err(format!("no option `{arg}`; see --help")),

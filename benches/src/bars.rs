@@ -36,6 +36,9 @@ const GPU: &[Row] = &[
 
 const MOCK: &[Row] = &[("draws10k", &[Bar::Over(25.0)]), ("compute_chain", &[Bar::Over(250.0)])];
 
+/// What the layer may add to wgpu.
+const ON_WGPU: &[Bar] = &[Bar::AtMost("wgpu", 1.15)];
+
 /// Where figures come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Drawn {
@@ -44,6 +47,8 @@ pub enum Drawn {
     Software,
     /// By the driver that does nothing.
     Mock,
+    /// By wgpu, which Purlin runs on too.
+    ThroughWgpu,
 }
 
 /// What is asked of a workload.
@@ -52,6 +57,7 @@ pub fn of(workload: &str, drawn: Drawn) -> &'static [Bar] {
         Drawn::Gpu => GPU,
         Drawn::Software => &[],
         Drawn::Mock => MOCK,
+        Drawn::ThroughWgpu => return ON_WGPU,
     };
     let covers = |name: &str| {
         workload == name || workload.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))

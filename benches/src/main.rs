@@ -92,7 +92,12 @@ fn measure(args: &Args) -> Result<(Header, Found), String> {
     }
     let workloads: Vec<_> =
         if args.workloads.is_empty() { Workload::all().collect() } else { args.workloads.clone() };
-    let header = Header::of(&choice);
+    if args.on_wgpu && choice.mock {
+        return Err(
+            "--on-wgpu needs a driver that wgpu opens: it refuses the limits of the mock driver".into()
+        );
+    }
+    let header = Header { on_wgpu: args.on_wgpu, ..Header::of(&choice) };
     let plan = Plan { frames: args.frames, compare: header.compared };
     let mut found = Found::default();
     let mut any = false;
@@ -112,11 +117,13 @@ fn measure(args: &Args) -> Result<(Header, Found), String> {
 /// Opens the contenders; one that cannot be opened is noted, and the others run.
 fn open(args: &Args, choice: &Choice, workload: Workload, found: &mut Found) -> Vec<Box<dyn Contender>> {
     type Open = fn(&Choice, Workload) -> Outcome<Box<dyn Contender>>;
-    let all: [Open; 3] = [
-        |choice, workload| Ok(Box::new(Purlin::new(choice, workload)?)),
-        |choice, _| Ok(Box::new(Wgpu::new(choice)?)),
-        |choice, _| Ok(Box::new(Ash::new(choice)?)),
-    ];
+    let purlin: Open = if args.on_wgpu {
+        |choice, workload| Ok(Box::new(Purlin::on_wgpu(choice, workload)?))
+    } else {
+        |choice, workload| Ok(Box::new(Purlin::new(choice, workload)?))
+    };
+    let all: [Open; 3] =
+        [purlin, |choice, _| Ok(Box::new(Wgpu::new(choice)?)), |choice, _| Ok(Box::new(Ash::new(choice)?))];
     let mut opened = Vec::new();
     for (contender, open) in CONTENDERS.into_iter().zip(all) {
         let asked = args.contenders.is_empty() || args.contenders.iter().any(|name| name == contender);

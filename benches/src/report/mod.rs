@@ -27,6 +27,9 @@ pub struct Header {
     /// Whether the processor draws.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub software: bool,
+    /// Whether Purlin ran on its wgpu backend.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_wgpu: bool,
     /// What counts were divided by.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub scale: u32,
@@ -50,11 +53,15 @@ impl Header {
             profile: PROFILE.into(),
             compared: !choice.mock,
             software: choice.software,
+            on_wgpu: false,
             scale: SCALE,
         }
     }
 
     fn drawn(&self) -> Drawn {
+        if self.on_wgpu {
+            return Drawn::ThroughWgpu;
+        }
         match (self.compared, self.software) {
             (false, _) => Drawn::Mock,
             (true, true) => Drawn::Software,
@@ -73,7 +80,11 @@ impl Header {
             1 => String::new(),
             scale => format!("; counts divided by {scale}, so the figures compare with nothing"),
         };
-        format!("commit {}, {}; medians in microseconds; {compared}{scaled}", self.commit, self.profile)
+        let on_wgpu = if self.on_wgpu { "; Purlin on its wgpu backend" } else { "" };
+        format!(
+            "commit {}, {}; medians in microseconds; {compared}{on_wgpu}{scaled}",
+            self.commit, self.profile
+        )
     }
 }
 

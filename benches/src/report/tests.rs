@@ -9,6 +9,7 @@ fn header() -> Header {
         commit: "abc".into(),
         profile: "release".into(),
         compared: true,
+        on_wgpu: false,
         software: false,
         scale: SCALE,
     }

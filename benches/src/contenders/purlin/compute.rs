@@ -1,5 +1,6 @@
 //! `computepass` and `compute_chain`.
 
+use purlin_rhi::backend::Backend;
 use purlin_rhi::types::{BufferUsages, TextureFormat, TextureUsages};
 use purlin_rhi::{BindGroup, BindGroupEntry, Buffer, ComputePassDesc, Owned, TextureDesc, kind};
 
@@ -9,8 +10,8 @@ use crate::data;
 use crate::shaders;
 use crate::workloads::{CHAIN, CHAIN_VALUES, DISPATCH_SAMPLE, DISPATCHES, INDEPENDENT};
 
-pub struct ComputePass<'g> {
-    gpu: &'g mut Gpu,
+pub struct ComputePass<'g, B: Backend> {
+    gpu: &'g mut Gpu<B>,
     pipeline: Owned<kind::ComputePipeline>,
     /// Each declares the storage that its dispatch writes.
     groups: Vec<BindGroup>,
@@ -19,8 +20,8 @@ pub struct ComputePass<'g> {
     _images: [Vec<Image>; 2],
 }
 
-impl<'g> ComputePass<'g> {
-    pub fn new(gpu: &'g mut Gpu) -> Outcome<Self> {
+impl<'g, B: Backend> ComputePass<'g, B> {
+    pub fn new(gpu: &'g mut Gpu<B>) -> Outcome<Self> {
         let count = DISPATCHES * 2;
         let textures = shuffled(count, 2, |texture| gpu.texture((1, 1), &data::computepass_texel(texture)))?;
         let usage = TextureUsages::STORAGE_BINDING | TextureUsages::COPY_DST;
@@ -63,7 +64,7 @@ fn shuffled<T>(count: u32, seed: u32, mut make: impl FnMut(u32) -> Outcome<T>) -
     Ok(made.into_iter().map(|(_, thing)| thing).collect())
 }
 
-impl Case for ComputePass<'_> {
+impl<B: Backend> Case for ComputePass<'_, B> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let desc = ComputePassDesc { label: "dispatches", groups: &self.groups, ..Default::default() };
         let (groups, pipeline) = (&self.groups, *self.pipeline);
@@ -92,8 +93,8 @@ impl Case for ComputePass<'_> {
 }
 
 /// Passes of one dispatch each.
-pub struct Steps<'g> {
-    gpu: &'g mut Gpu,
+pub struct Steps<'g, B: Backend> {
+    gpu: &'g mut Gpu<B>,
     passes: u32,
     pipeline: Owned<kind::ComputePipeline>,
     /// Each declares the buffer that its dispatch reads, and the one that it writes.
@@ -105,19 +106,19 @@ pub struct Steps<'g> {
 
 const BYTES: u32 = CHAIN_VALUES * 4;
 
-impl<'g> Steps<'g> {
-    pub fn chain(gpu: &'g mut Gpu) -> Outcome<Self> {
+impl<'g, B: Backend> Steps<'g, B> {
+    pub fn chain(gpu: &'g mut Gpu<B>) -> Outcome<Self> {
         Self::new(gpu, CHAIN, 2, &[(0, 1), (1, 0)], (0, 1))
     }
 
-    pub fn independent(gpu: &'g mut Gpu) -> Outcome<Self> {
+    pub fn independent(gpu: &'g mut Gpu<B>) -> Outcome<Self> {
         let count = INDEPENDENT as usize;
         let pairs: Vec<_> = (0..count).map(|pass| (pass, pass + count)).collect();
         Self::new(gpu, INDEPENDENT, INDEPENDENT * 2, &pairs, (count, count))
     }
 
     fn new(
-        gpu: &'g mut Gpu,
+        gpu: &'g mut Gpu<B>,
         passes: u32,
         count: u32,
         pairs: &[(usize, usize)],
@@ -139,7 +140,7 @@ impl<'g> Steps<'g> {
     }
 }
 
-impl Case for Steps<'_> {
+impl<B: Backend> Case for Steps<'_, B> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let (groups, pipeline, passes) = (&self.groups, *self.pipeline, self.passes);
         self.gpu.frame(|recorder| {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use purlin_cli::renderer::{PREFERRED_FEATURES, REQUIRED_FEATURES, Renderer};
 use purlin_cli::scene::{Scene, SceneOptions};
 use purlin_cli::size::Size;
+use purlin_rhi::backend::Backend;
 use purlin_rhi::{Features, TimestampQuery};
-use purlin_vulkan::Vulkan;
 
 use super::make::Gpu;
 use crate::case::{Case, Failure, FrameTimes, Outcome};
@@ -16,14 +16,14 @@ pub const PREFERRED: Features = PREFERRED_FEATURES;
 
 const SIZE: Size = Size { width: 1280, height: 720 };
 
-pub struct Demo<'g> {
-    gpu: &'g mut Gpu,
-    renderer: Renderer<Vulkan>,
+pub struct Demo<'g, B: Backend> {
+    gpu: &'g mut Gpu<B>,
+    renderer: Renderer<B>,
     timestamps: Option<TimestampQuery>,
 }
 
-impl<'g> Demo<'g> {
-    pub fn new(gpu: &'g mut Gpu) -> Outcome<Self> {
+impl<'g, B: Backend> Demo<'g, B> {
+    pub fn new(gpu: &'g mut Gpu<B>) -> Outcome<Self> {
         let scene = Scene::procedural(&SceneOptions { aspect: SIZE.aspect(), ..Default::default() });
         let renderer = Renderer::new(&mut gpu.device, &scene, SIZE, &mut |_| {}).map_err(failed)?;
         let timestamps = gpu.device.capability::<TimestampQuery>();
@@ -36,7 +36,7 @@ impl<'g> Demo<'g> {
     }
 }
 
-impl Case for Demo<'_> {
+impl<B: Backend> Case for Demo<'_, B> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let frame = self.renderer.render(&mut self.gpu.device).map_err(failed)?;
         Ok(FrameTimes::phases(&frame.stats))

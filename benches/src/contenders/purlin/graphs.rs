@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use purlin_graph::{Graph, GraphArena, bind};
+use purlin_rhi::backend::Backend;
 use purlin_rhi::types::{BufferUsages, TextureFormat, TextureUsages};
 use purlin_rhi::{ClearValue, LoadOp, Owned, kind};
-use purlin_vulkan::Vulkan;
 
 use super::make::{Gpu, Image, Program, Raster};
 use crate::case::{Case, FrameTimes, Outcome};
@@ -15,16 +15,16 @@ use crate::workloads::{CHAIN, CHAIN_VALUES, OVERLAYS_TARGET, SCENE_INSTANCES, SC
 
 const BLACK: LoadOp<ClearValue> = LoadOp::Clear(ClearValue::Float([0.0; 4]));
 
-pub struct Chain<'g> {
-    gpu: &'g mut Gpu,
-    arena: GraphArena<Vulkan>,
+pub struct Chain<'g, B: Backend> {
+    gpu: &'g mut Gpu<B>,
+    arena: GraphArena<B>,
     program: Program,
     pipeline: Owned<kind::ComputePipeline>,
     buffers: [Owned<kind::Buffer>; 2],
 }
 
-impl<'g> Chain<'g> {
-    pub fn new(gpu: &'g mut Gpu) -> Outcome<Self> {
+impl<'g, B: Backend> Chain<'g, B> {
+    pub fn new(gpu: &'g mut Gpu<B>) -> Outcome<Self> {
         let mut values = |buffer| gpu.tracked(BufferUsages::STORAGE, &data::chain_values(buffer));
         let buffers = [values(0)?, values(1)?];
         let program = gpu.program(&shaders::chain::SHADER, shaders::chain::GROUPS, false)?;
@@ -33,7 +33,7 @@ impl<'g> Chain<'g> {
     }
 }
 
-impl Case for Chain<'_> {
+impl<B: Backend> Case for Chain<'_, B> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let (layout, pipeline) = (*self.program.groups[0], *self.pipeline);
         let begin = Instant::now();
@@ -60,9 +60,9 @@ impl Case for Chain<'_> {
     }
 }
 
-pub struct Overlays<'g> {
-    gpu: &'g mut Gpu,
-    arena: GraphArena<Vulkan>,
+pub struct Overlays<'g, B: Backend> {
+    gpu: &'g mut Gpu<B>,
+    arena: GraphArena<B>,
     count: u32,
     scene: Image,
     target: Image,
@@ -73,8 +73,8 @@ pub struct Overlays<'g> {
     pipelines: [Owned<kind::RenderPipeline>; 3],
 }
 
-impl<'g> Overlays<'g> {
-    pub fn new(gpu: &'g mut Gpu, count: u32) -> Outcome<Self> {
+impl<'g, B: Backend> Overlays<'g, B> {
+    pub fn new(gpu: &'g mut Gpu<B>, count: u32) -> Outcome<Self> {
         let format = TextureFormat::Rgba8Unorm;
         let scene = gpu.target(format, OVERLAYS_TARGET, TextureUsages::TEXTURE_BINDING)?;
         let target = gpu.target(format, OVERLAYS_TARGET, TextureUsages::empty())?;
@@ -94,7 +94,7 @@ impl<'g> Overlays<'g> {
     }
 }
 
-impl Case for Overlays<'_> {
+impl<B: Backend> Case for Overlays<'_, B> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let layout = *self.program.groups[0];
         let pipelines = [*self.pipelines[0], *self.pipelines[1], *self.pipelines[2]];

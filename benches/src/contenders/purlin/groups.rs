@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use purlin_rhi::backend::Backend;
 use purlin_rhi::types::BufferUsages;
 use purlin_rhi::{BindGroupDesc, BindGroupEntry, ComputePassDesc, Owned, kind};
 
@@ -21,8 +22,8 @@ enum Contents {
     Textures(Vec<Image>),
 }
 
-pub struct Groups<'g> {
-    gpu: &'g mut Gpu,
+pub struct Groups<'g, B: Backend> {
+    gpu: &'g mut Gpu<B>,
     contents: Contents,
     program: Program,
     pipeline: Owned<kind::ComputePipeline>,
@@ -31,8 +32,8 @@ pub struct Groups<'g> {
     made: Vec<Owned<kind::BindGroup>>,
 }
 
-impl<'g> Groups<'g> {
-    pub fn new(gpu: &'g mut Gpu, workload: Workload) -> Outcome<Self> {
+impl<'g, B: Backend> Groups<'g, B> {
+    pub fn new(gpu: &'g mut Gpu<B>, workload: Workload) -> Outcome<Self> {
         let (contents, program) = if workload == Workload::Sampled {
             let textures = (0..SLICES * TEXTURES_PER_GROUP)
                 .map(|texture| gpu.texture((1, 1), &data::group_texel(texture)))
@@ -77,7 +78,7 @@ impl<'g> Groups<'g> {
     }
 }
 
-impl Case for Groups<'_> {
+impl<B: Backend> Case for Groups<'_, B> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let begin = Instant::now();
         self.create()?;

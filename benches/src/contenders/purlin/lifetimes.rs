@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use purlin_rhi::backend::Backend;
 use purlin_rhi::types::{BufferUsages, TextureFormat, TextureUsages};
 use purlin_rhi::{BufferDesc, Owned, TextureDesc, kind};
 
@@ -11,15 +12,15 @@ use crate::data;
 use crate::workloads::{LARGE, LARGE_BYTES, SMALL, SMALL_BYTES, SMALL_SIDE, Workload};
 
 /// Small or large buffers.
-pub struct Buffers<'g> {
-    gpu: &'g mut Gpu,
+pub struct Buffers<'g, B: Backend> {
+    gpu: &'g mut Gpu<B>,
     size: u64,
     count: u32,
     made: Vec<Owned<kind::Buffer>>,
 }
 
-impl<'g> Buffers<'g> {
-    pub fn new(gpu: &'g mut Gpu, workload: Workload) -> Self {
+impl<'g, B: Backend> Buffers<'g, B> {
+    pub fn new(gpu: &'g mut Gpu<B>, workload: Workload) -> Self {
         let (count, size) = match workload {
             Workload::LargeBuffers => (LARGE, LARGE_BYTES),
             _ => (SMALL, u64::from(SMALL_BYTES)),
@@ -36,7 +37,7 @@ impl<'g> Buffers<'g> {
     }
 }
 
-impl Case for Buffers<'_> {
+impl<B: Backend> Case for Buffers<'_, B> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let begin = Instant::now();
         self.create()?;
@@ -62,13 +63,13 @@ impl Case for Buffers<'_> {
 }
 
 /// Small textures with a view each.
-pub struct Textures<'g> {
-    gpu: &'g mut Gpu,
+pub struct Textures<'g, B: Backend> {
+    gpu: &'g mut Gpu<B>,
     made: Vec<Image>,
 }
 
-impl<'g> Textures<'g> {
-    pub fn new(gpu: &'g mut Gpu) -> Self {
+impl<'g, B: Backend> Textures<'g, B> {
+    pub fn new(gpu: &'g mut Gpu<B>) -> Self {
         Self { gpu, made: Vec::with_capacity(SMALL as usize) }
     }
 
@@ -82,7 +83,7 @@ impl<'g> Textures<'g> {
     }
 }
 
-impl Case for Textures<'_> {
+impl<B: Backend> Case for Textures<'_, B> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let begin = Instant::now();
         self.create()?;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use purlin_rhi::backend::Backend;
 use purlin_rhi::plan::{Aspects, BufferUse, ResourceUse, TextureRange};
 use purlin_rhi::shader::ShaderSource;
 use purlin_rhi::types::{
@@ -15,15 +16,14 @@ use purlin_rhi::{
     PipelineLayoutDesc, PrimitiveDesc, Recorder, RenderPipelineDesc, ShaderStageDesc, StoreOp, TexelLayout,
     Texture, TextureDesc, TexturePlace, TextureView, TextureViewDesc, VertexBufferLayout, kind,
 };
-use purlin_vulkan::Vulkan;
 
 use crate::case::{Failure, FrameTimes, Outcome};
 
 /// Longer than any frame of a software driver.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-pub struct Gpu {
-    pub device: Device<Vulkan>,
+pub struct Gpu<B: Backend> {
+    pub device: Device<B>,
 }
 
 /// Layouts and module of a shader.
@@ -50,11 +50,11 @@ pub struct Image {
     pub view: Owned<kind::TextureView>,
 }
 
-impl Gpu {
+impl<B: Backend> Gpu<B> {
     /// Records and submits a frame.
     pub fn frame(
         &mut self,
-        record: impl FnOnce(&mut Recorder<'_, Vulkan>) -> purlin_rhi::Result<()>,
+        record: impl FnOnce(&mut Recorder<'_, B>) -> purlin_rhi::Result<()>,
     ) -> Outcome<FrameTimes> {
         let begin = Instant::now();
         let mut recorder = self.device.record("frame")?;
@@ -75,7 +75,7 @@ impl Gpu {
     /// Uploads something; when the ring is full, sends it off and tries again.
     fn upload(
         &mut self,
-        mut write: impl FnMut(&mut Device<Vulkan>) -> purlin_rhi::Result<purlin_rhi::UploadTicket>,
+        mut write: impl FnMut(&mut Device<B>) -> purlin_rhi::Result<purlin_rhi::UploadTicket>,
     ) -> Outcome<()> {
         if let Err(Error::Pending { .. }) = write(&mut self.device) {
             self.device.flush_uploads()?;

@@ -1,4 +1,4 @@
-//! The contender Purlin, on its Vulkan backend: direct passes, every use of what the GPU writes declared and tracked.
+//! The contender Purlin, on its Vulkan backend or on wgpu: direct passes, every use of what the GPU writes declared and tracked.
 //! What only uploads write has uploaded contents, which is how Purlin asks programs to say so.
 
 mod compute;
@@ -11,22 +11,47 @@ mod overlays;
 mod raster;
 mod threads;
 
+use purlin_rhi::backend::Backend;
 use purlin_rhi::{AdapterSelector, Device, DeviceRequest, Features, Limits, StorageCeilings};
+
+use purlin_vulkan::Vulkan;
+use purlin_wgpu::{Wgpu, WgpuOptions};
 
 use crate::case::{Case, Contender, Failure, Outcome};
 use crate::hardware::Choice;
 use crate::workloads::{Workload, thread_draws};
 
 /// The contender `purlin`.
-pub struct Purlin {
-    gpu: make::Gpu,
+pub struct Purlin<B: Backend> {
+    gpu: make::Gpu<B>,
     /// Draws of `threads`.
     thread_draws: u32,
 }
 
-impl Purlin {
+impl Purlin<Vulkan> {
     /// Opens the device with the features of the workload.
     pub fn new(choice: &Choice, workload: Workload) -> Outcome<Self> {
+        Self::of(choice, workload, |request| pollster::block_on(Device::request(request)))
+    }
+}
+
+impl Purlin<Wgpu> {
+    /// The same on wgpu, as wgpu itself opens it.
+    pub fn on_wgpu(choice: &Choice, workload: Workload) -> Outcome<Self> {
+        Self::of(choice, workload, |request| {
+            let request = DeviceRequest { adapter: AdapterSelector::Name(&choice.name), ..request.clone() };
+            let options = WgpuOptions { backends: Some(::wgpu::Backends::VULKAN), ..WgpuOptions::default() };
+            Device::from_backend(pollster::block_on(Wgpu::open(&request, &options))?, &request)
+        })
+    }
+}
+
+impl<B: Backend> Purlin<B> {
+    fn of(
+        choice: &Choice,
+        workload: Workload,
+        open: impl FnOnce(&DeviceRequest<'_>) -> purlin_rhi::Result<Device<B>>,
+    ) -> Outcome<Self> {
         let limits = Limits::default();
         // The mock driver reports less than any driver has; nothing of it is needed.
         let required_limits = if choice.mock { nothing(limits) } else { limits };
@@ -39,7 +64,7 @@ impl Purlin {
             storage: StorageCeilings { upload_ring: 16 << 20, ..StorageCeilings::default() },
             ..DeviceRequest::default()
         };
-        let device = pollster::block_on(Device::request(&request))?;
+        let device = open(&request)?;
         if device.adapter().name != choice.name {
             let found = &device.adapter().name;
             return Err(Failure::Failed(format!("Purlin opened \"{found}\" instead of \"{}\"", choice.name)));
@@ -81,7 +106,7 @@ fn nothing(limits: Limits) -> Limits {
     }
 }
 
-impl Contender for Purlin {
+impl<B: Backend> Contender for Purlin<B> {
     fn name(&self) -> &'static str {
         "purlin"
     }

@@ -1,5 +1,6 @@
 //! `overlays`.
 
+use purlin_rhi::backend::Backend;
 use purlin_rhi::plan::{ResourceUse, TextureUse};
 use purlin_rhi::types::{ShaderStages, TextureFormat, TextureUsages};
 use purlin_rhi::{BindGroupEntry, Owned, RenderPassDesc, kind};
@@ -10,8 +11,8 @@ use crate::data;
 use crate::shaders;
 use crate::workloads::{OVERLAYS_TARGET, SCENE_INSTANCES, SCENE_TEXTURE};
 
-pub struct Overlays<'g> {
-    gpu: &'g mut Gpu,
+pub struct Overlays<'g, B: Backend> {
+    gpu: &'g mut Gpu<B>,
     count: u32,
     scene: Image,
     target: Image,
@@ -22,8 +23,8 @@ pub struct Overlays<'g> {
     _texture: Image,
 }
 
-impl<'g> Overlays<'g> {
-    pub fn new(gpu: &'g mut Gpu, count: u32) -> Outcome<Self> {
+impl<'g, B: Backend> Overlays<'g, B> {
+    pub fn new(gpu: &'g mut Gpu<B>, count: u32) -> Outcome<Self> {
         let format = TextureFormat::Rgba8Unorm;
         let scene = gpu.target(format, OVERLAYS_TARGET, TextureUsages::TEXTURE_BINDING)?;
         let target = gpu.target(format, OVERLAYS_TARGET, TextureUsages::empty())?;
@@ -46,7 +47,7 @@ impl<'g> Overlays<'g> {
     }
 }
 
-impl Case for Overlays<'_> {
+impl<B: Backend> Case for Overlays<'_, B> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let count = self.count;
         let cleared = attachment(*self.scene.view, true);

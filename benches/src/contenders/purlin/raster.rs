@@ -1,5 +1,6 @@
 //! `draws10k` and `renderpass`.
 
+use purlin_rhi::backend::Backend;
 use purlin_rhi::types::{BufferUsages, IndexFormat, TextureFormat, TextureUsages};
 use purlin_rhi::{BindGroup, BindGroupEntry, BufferSlice, Owned, RenderPassDesc, kind};
 
@@ -9,8 +10,8 @@ use crate::data;
 use crate::shaders;
 use crate::workloads::{DRAWS, DRAWS_PER_MATERIAL, DRAWS_TARGET, MATERIALS, STRIDE, TEXTURES_PER_DRAW};
 
-pub struct Draws<'g> {
-    pub gpu: &'g mut Gpu,
+pub struct Draws<'g, B: Backend> {
+    pub gpu: &'g mut Gpu<B>,
     switching: bool,
     pub target: Image,
     pub pipeline: Owned<kind::RenderPipeline>,
@@ -19,8 +20,8 @@ pub struct Draws<'g> {
     _kept: Vec<Image>,
 }
 
-impl<'g> Draws<'g> {
-    pub fn new(gpu: &'g mut Gpu, switching: bool) -> Outcome<Self> {
+impl<'g, B: Backend> Draws<'g, B> {
+    pub fn new(gpu: &'g mut Gpu<B>, switching: bool) -> Outcome<Self> {
         let format = TextureFormat::Rgba8Unorm;
         let target = gpu.target(format, DRAWS_TARGET, TextureUsages::empty())?;
         let uniform = gpu.uploaded(BufferUsages::UNIFORM, &data::draw_uniforms())?;
@@ -46,7 +47,7 @@ impl<'g> Draws<'g> {
     }
 }
 
-impl Case for Draws<'_> {
+impl<B: Backend> Case for Draws<'_, B> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let colors = attachment(*self.target.view, true);
         let desc = RenderPassDesc {
@@ -105,8 +106,8 @@ struct Kept {
     _images: Vec<Image>,
 }
 
-pub struct RenderPass<'g> {
-    gpu: &'g mut Gpu,
+pub struct RenderPass<'g, B: Backend> {
+    gpu: &'g mut Gpu<B>,
     passes: u32,
     target: Image,
     pipeline: Owned<kind::RenderPipeline>,
@@ -114,8 +115,8 @@ pub struct RenderPass<'g> {
     _kept: Kept,
 }
 
-impl<'g> RenderPass<'g> {
-    pub fn new(gpu: &'g mut Gpu, passes: u32) -> Outcome<Self> {
+impl<'g, B: Backend> RenderPass<'g, B> {
+    pub fn new(gpu: &'g mut Gpu<B>, passes: u32) -> Outcome<Self> {
         let format = TextureFormat::Rgba16Float;
         let target = gpu.target(format, (1, 1), TextureUsages::empty())?;
         let mut images = Vec::new();
@@ -157,7 +158,7 @@ impl<'g> RenderPass<'g> {
     }
 }
 
-impl Case for RenderPass<'_> {
+impl<B: Backend> Case for RenderPass<'_, B> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let (draws, pipeline, view) = (&self.draws, *self.pipeline, *self.target.view);
         let per_pass = draws.len() / self.passes as usize;

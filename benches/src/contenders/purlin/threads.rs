@@ -1,25 +1,26 @@
 //! `threads`: one pass in as many sections as there are threads.
 
 use purlin_rhi::RenderPassDesc;
+use purlin_rhi::backend::Backend;
 
 use super::make::{Gpu, attachment};
 use super::raster::Draws;
 use crate::case::{Case, FrameTimes, Outcome};
 use crate::workloads::{DRAWS_PER_MATERIAL, MATERIALS, THREADS_CELLS, thread_part};
 
-pub struct Threads<'g> {
-    scene: Draws<'g>,
+pub struct Threads<'g, B: Backend> {
+    scene: Draws<'g, B>,
     threads: u32,
     draws: u32,
 }
 
-impl<'g> Threads<'g> {
-    pub fn new(gpu: &'g mut Gpu, threads: u32, draws: u32) -> Outcome<Self> {
+impl<'g, B: Backend> Threads<'g, B> {
+    pub fn new(gpu: &'g mut Gpu<B>, threads: u32, draws: u32) -> Outcome<Self> {
         Ok(Self { scene: Draws::new(gpu, true)?, threads, draws })
     }
 }
 
-impl Case for Threads<'_> {
+impl<B: Backend> Case for Threads<'_, B> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let Self { scene, threads, draws } = self;
         let (threads, draws) = (*threads, *draws);
