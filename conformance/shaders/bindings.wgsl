@@ -18,6 +18,11 @@ fn two_groups() -> @location(0) vec4<f32> {
     return vec4<f32>(first.value.x, second.value.x, 0.0, 1.0);
 }
 
+@fragment
+fn second_alone() -> @location(0) vec4<f32> {
+    return vec4<f32>(0.0, second.value.x, 1.0, 1.0);
+}
+
 @group(0) @binding(0) var<storage, read_write> answer: array<u32>;
 @group(0) @binding(1) var<storage, read> slice: array<u32, 4>;
 @group(0) @binding(2) var<uniform> scalar: vec4<u32>;

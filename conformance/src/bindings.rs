@@ -63,6 +63,40 @@ pub(crate) fn c033_each_group_keeps_its_dynamic_offset<B: Backend>(device: &mut 
     Ok(Outcome::Passed)
 }
 
+/// Two pipelines of one layout: the first uses only its second group, and what it was given the other one finds.
+pub(crate) fn a_group_that_no_shader_uses_need_not_be_set<B: Backend>(device: &mut Device<B>) -> Answer {
+    let names = [entries::FULLSCREEN, entries::SECOND_ALONE, entries::TWO_GROUPS];
+    let program = Program::new(device, &SHADER, &names)?;
+    let mut groups = Vec::new();
+    for (index, value) in [0.2f32, 0.6].into_iter().enumerate() {
+        let values = [value, 0.0, 0.0, 0.0];
+        let buffer =
+            device.create_buffer_with("value", BufferUsages::UNIFORM, bytemuck::cast_slice(&values))?;
+        groups.push(program.group(device, index, &[BindGroupEntry::buffer(0, *buffer)])?);
+    }
+    let targets = [Some(RGBA8.into())];
+    let raster = Raster { targets: &targets, ..Default::default() };
+    let alone = program.raster(device, names[0], Some(names[1]), &raster)?;
+    let both = program.raster(device, names[0], Some(names[2]), &raster)?;
+    let canvas = Canvas::new(device, 2, 1, RGBA8)?;
+    perform(device, |recorder| {
+        let colors = [clear(*canvas.view, [0.0; 4])];
+        recorder.render_pass(&one_color("groups", &colors), |pass| {
+            pass.set_pipeline(*alone);
+            pass.set_bind_group(1, *groups[1], &[]);
+            pass.set_scissor(0, 0, 1, 1);
+            pass.draw(0..3, 0..1);
+            pass.set_pipeline(*both);
+            pass.set_bind_group(0, *groups[0], &[]);
+            pass.set_scissor(1, 0, 1, 1);
+            pass.draw(0..3, 0..1);
+        })?;
+        Ok(())
+    })?;
+    canvas.image(device)?.expect("groups", 0, |x, _| [[0, 153, 255, 255], [51, 153, 0, 255]][x as usize])?;
+    Ok(Outcome::Passed)
+}
+
 /// Passes of one recording that set nearly the same, with passes of another layout in between: each draws what it set
 /// itself, over all of the canvas but for its own scissor.
 pub(crate) fn passes_start_with_nothing_bound<B: Backend>(device: &mut Device<B>) -> Answer {

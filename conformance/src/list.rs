@@ -199,6 +199,7 @@ list! {
         c020_a_reused_slot_is_another_resource
         c022_a_repointed_buffer_is_another_group
         groups_keep_what_they_bind
+        a_group_that_no_shader_uses_need_not_be_set
         passes_start_with_nothing_bound
         undeclared_writes_are_refused
         immediates_in_raster

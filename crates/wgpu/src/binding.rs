@@ -1,6 +1,7 @@
 //! Bind group layouts, bind groups and pipeline layouts.
 
 use purlin_rhi::backend::{NativeBinding, NativeResult};
+use purlin_rhi::desc::ShaderStageDesc;
 use purlin_rhi::error::BackendError;
 use purlin_rhi::types::BindGroupLayoutEntry;
 use smallvec::SmallVec;
@@ -15,11 +16,14 @@ pub(crate) struct GroupLayout {
     bindings: Box<[u32]>,
 }
 
-/// A pipeline layout.
+/// A pipeline layout, and what layouts that leave out some of its groups are made of.
 #[derive(Debug)]
 pub(crate) struct PipelineLayout {
-    pub raw: wgpu::PipelineLayout,
-    /// The group that stands for immediates.
+    raw: wgpu::PipelineLayout,
+    groups: SmallVec<[wgpu::BindGroupLayout; 4]>,
+    /// Bytes of native immediates.
+    immediate_size: u32,
+    /// The group that stands for immediates, the last of the groups.
     pub immediates: Option<u32>,
 }
 
@@ -81,8 +85,8 @@ impl Wgpu {
         groups: &[u32],
         immediate_size: u32,
     ) -> NativeResult {
-        let mut groups: SmallVec<[Option<&wgpu::BindGroupLayout>; 4]> =
-            groups.iter().map(|&group| Some(&self.group_layouts.get(group).raw)).collect();
+        let mut groups: SmallVec<[wgpu::BindGroupLayout; 4]> =
+            groups.iter().map(|&group| self.group_layouts.get(group).raw.clone()).collect();
         let emulated = immediate_size > 0 && adapter::emulates_immediates(self.native);
         let immediates = emulated.then_some(groups.len() as u32);
         if let Some(group) = immediates {
@@ -93,17 +97,54 @@ impl Wgpu {
                     detail: format!("the layout names {group} groups of {most}, and immediates take one"),
                 });
             }
-            groups.push(Some(self.immediates.layout(&self.device)));
+            groups.push(self.immediates.layout(&self.device).clone());
         }
+        let immediate_size = if emulated { 0 } else { immediate_size };
+        let raw = self.native_layout(label, groups.iter().map(Some), immediate_size)?;
+        self.pipeline_layouts.insert(slot, PipelineLayout { raw, groups, immediate_size, immediates });
+        Ok(())
+    }
+
+    fn native_layout<'g>(
+        &self,
+        label: &str,
+        groups: impl Iterator<Item = Option<&'g wgpu::BindGroupLayout>>,
+        immediate_size: u32,
+    ) -> Result<wgpu::PipelineLayout, BackendError> {
+        let groups: SmallVec<[Option<&wgpu::BindGroupLayout>; 4]> = groups.collect();
         let native = wgpu::PipelineLayoutDescriptor {
             label: Some(label),
             bind_group_layouts: &groups,
-            immediate_size: if emulated { 0 } else { immediate_size },
+            immediate_size,
         };
         let make = || self.device.create_pipeline_layout(&native);
-        let raw = self.errors.catch(&self.device, "create_pipeline_layout", make)?;
-        drop(groups);
-        self.pipeline_layouts.insert(slot, PipelineLayout { raw, immediates });
-        Ok(())
+        self.errors.catch(&self.device, "create_pipeline_layout", make)
+    }
+
+    /// The layout for a pipeline of these entry points. Draws need not set a group that no shader of theirs uses, and
+    /// WebGPU wants every group of the layout set: so the pipeline's own layout leaves such groups out. Groups that are
+    /// set stay set from pipeline to pipeline, whatever their layouts leave out.
+    pub(crate) fn layout_of<'d>(
+        &self,
+        slot: u32,
+        label: &str,
+        stages: impl Iterator<Item = ShaderStageDesc<'d>>,
+    ) -> Result<wgpu::PipelineLayout, BackendError> {
+        let layout = self.pipeline_layouts.get(slot);
+        let mut used = 0u32;
+        for stage in stages {
+            let entry = self.shader_modules.get(stage.module.slot()).source.entry(stage.entry);
+            used |= entry.map_or(u32::MAX, |entry| {
+                let immediates =
+                    layout.immediates.filter(|_| entry.immediate_size > 0).map_or(0, |group| 1 << group);
+                entry.bindings.iter().fold(immediates, |used, binding| used | 1 << binding.group)
+            });
+        }
+        let groups =
+            (0..).zip(&layout.groups).map(|(index, group)| (used >> index & 1 != 0).then_some(group));
+        if groups.clone().all(|group| group.is_some()) {
+            return Ok(layout.raw.clone());
+        }
+        self.native_layout(label, groups, layout.immediate_size)
     }
 }

@@ -19,7 +19,7 @@ const CREATE_MODULE: &str = "create_shader_module";
 /// A module, or its text while the group of its immediates is not known.
 #[derive(Debug)]
 pub(crate) struct ShaderModule {
-    source: ShaderSource,
+    pub source: ShaderSource,
     raw: Option<wgpu::ShaderModule>,
     /// The module for each group that stood for its immediates.
     variants: SmallVec<[(u32, wgpu::ShaderModule); 1]>,
@@ -102,9 +102,10 @@ impl Wgpu {
 
     pub(crate) fn new_compute_pipeline(&mut self, slot: u32, desc: &ComputePipelineDesc<'_>) -> NativeResult {
         let module = self.stage(&desc.compute, desc.layout.slot())?;
+        let layout = self.layout_of(desc.layout.slot(), desc.label, std::iter::once(desc.compute))?;
         let native = wgpu::ComputePipelineDescriptor {
             label: Some(desc.label),
-            layout: Some(&self.pipeline_layouts.get(desc.layout.slot()).raw),
+            layout: Some(&layout),
             module: &module,
             entry_point: Some(desc.compute.entry),
             compilation_options: Default::default(),
@@ -154,9 +155,11 @@ impl Wgpu {
                 })
             })
             .collect();
+        let stages = std::iter::once(desc.vertex).chain(desc.fragment);
+        let layout = self.layout_of(desc.layout.slot(), desc.label, stages)?;
         let native = wgpu::RenderPipelineDescriptor {
             label: Some(desc.label),
-            layout: Some(&self.pipeline_layouts.get(desc.layout.slot()).raw),
+            layout: Some(&layout),
             vertex: wgpu::VertexState {
                 module: &vertex,
                 entry_point: Some(desc.vertex.entry),
