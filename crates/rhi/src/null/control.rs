@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::encoder::NullEncoder;
 use super::execute::{Clock, Executor};
+use super::faults::Faults;
 use super::log::Submission;
 use super::memory::Memory;
 use crate::error::BackendError;
@@ -49,51 +50,26 @@ pub(super) struct State {
     pub check_layouts: bool,
     pub clock: Clock,
     pub open_encoders: usize,
-    pub fail_submit: bool,
-    /// The section that fails to begin, counted from now.
-    fail_section: Option<u64>,
+    pub faults: Faults,
     lost: Option<String>,
     steps: u64,
-    lose_in: Option<u64>,
-    /// Creations that will fail: of which kind, or of any, and how many calls from now.
-    failures: Vec<(Option<ResourceKind>, u64)>,
 }
 
 impl State {
     /// Counts a fallible call and says whether the device still answers.
     pub fn step(&mut self) -> Result<(), BackendError> {
         self.steps += 1;
-        if let Some(left) = &mut self.lose_in {
-            *left = left.saturating_sub(1);
-            if *left == 0 {
-                self.lose_in = None;
-                self.lose();
-            }
+        let more = self.faults.step();
+        if more > 0 {
+            self.complete_to(self.completed + more);
+        }
+        if self.faults.loss() {
+            self.lose();
         }
         match &self.lost {
             Some(detail) => Err(BackendError::DeviceLost(detail.clone())),
             None => Ok(()),
         }
-    }
-
-    /// Counts a creation down and says whether it fails.
-    pub fn creation_fails(&mut self, kind: ResourceKind) -> bool {
-        let mut fails = false;
-        self.failures.retain_mut(|(only, left)| {
-            if only.is_none_or(|only| only == kind) {
-                *left = left.saturating_sub(1);
-            }
-            fails |= *left == 0;
-            *left > 0
-        });
-        fails
-    }
-
-    /// Counts a section and says whether it fails to begin.
-    pub fn section_fails(&mut self) -> bool {
-        let left = self.fail_section.map(|left| left.saturating_sub(1));
-        self.fail_section = left.filter(|left| *left > 0);
-        left == Some(0)
     }
 
     fn lose(&mut self) {
@@ -144,12 +120,9 @@ impl Shared {
                 check_layouts: config.check_layouts && config.execute,
                 clock: Clock { now: 0, step: 1000 },
                 open_encoders: 0,
-                fail_submit: false,
-                fail_section: None,
+                faults: Faults::default(),
                 lost: None,
                 steps: 0,
-                lose_in: None,
-                failures: Vec::new(),
             }),
             calls: AtomicU64::new(0),
             live: Default::default(),
@@ -198,36 +171,53 @@ impl NullControl {
 
     /// Makes the `n`-th creation from now, counted from one, fail for want of memory; later ones succeed again.
     pub fn fail_allocation(&self, n: u64) {
-        self.shared.lock().failures.push((None, n.max(1)));
+        self.shared.lock().faults.plan_creation(None, n);
     }
 
     /// The same for the `n`-th creation of one kind.
     pub fn fail_allocation_of(&self, kind: ResourceKind, n: u64) {
-        self.shared.lock().failures.push((Some(kind), n.max(1)));
+        self.shared.lock().faults.plan_creation(Some(kind), n);
     }
 
-    /// Forgets planned failures of creations, of a section and of the next submission; those of loss stay.
-    pub fn clear_failures(&self) {
-        let mut state = self.shared.lock();
-        state.failures.clear();
-        state.fail_section = None;
-        state.fail_submit = false;
+    /// Makes the `n`-th recording from now find no memory for its command buffer.
+    pub fn fail_recording(&self, n: u64) {
+        self.shared.lock().faults.plan_recording(n);
     }
 
     /// Makes the next submission fail; its encoders are discarded.
     pub fn fail_next_submit(&self) {
-        self.shared.lock().fail_submit = true;
+        self.fail_submission(1);
+    }
+
+    /// The same for the `n`-th submission from now, counted from one.
+    pub fn fail_submission(&self, n: u64) {
+        self.shared.lock().faults.plan_submission(n);
     }
 
     /// Makes the `n`-th section from now, counted from one in the order of sections, fail to begin.
     pub fn fail_section(&self, n: u64) {
-        self.shared.lock().fail_section = Some(n.max(1));
+        self.shared.lock().faults.plan_section(n);
+    }
+
+    /// How many planned failures, loss included, have not come yet.
+    pub fn planned_failures(&self) -> usize {
+        self.shared.lock().faults.planned()
+    }
+
+    /// Forgets planned failures; those of loss stay.
+    pub fn clear_failures(&self) {
+        self.shared.lock().faults.clear();
+    }
+
+    /// Lets submissions complete at fallible calls, by numbers that a seed determines; with `None` no more.
+    pub fn set_pace(&self, seed: Option<u64>) {
+        self.shared.lock().faults.set_pace(seed);
     }
 
     /// Loses the device at the `n`-th fallible call from now, counted from one: that call and every later one
     /// answers `DeviceLost`.
     pub fn lose_device_at(&self, n: u64) {
-        self.shared.lock().lose_in = Some(n.max(1));
+        self.shared.lock().faults.plan_loss(n);
     }
 
     /// Loses the device.
@@ -248,6 +238,11 @@ impl NullControl {
     /// How many native objects exist.
     pub fn live_total(&self) -> usize {
         ResourceKind::ALL.iter().map(|&kind| self.live(kind)).sum()
+    }
+
+    /// How many slots hold real memory; always none without [`execute`](super::NullConfig::execute), but for queries.
+    pub fn held(&self) -> usize {
+        self.shared.lock().memory.held()
     }
 
     /// Encoders that were begun and neither submitted nor discarded.

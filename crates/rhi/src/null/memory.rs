@@ -21,6 +21,17 @@ pub(super) struct Memory {
     pub queries: Vec<Option<Vec<Option<u64>>>>,
 }
 
+impl Memory {
+    /// How many slots hold something.
+    pub fn held(&self) -> usize {
+        fn of<T>(table: &[Option<T>]) -> usize {
+            table.iter().flatten().count()
+        }
+        let Self { buffers, textures, views, groups, queries } = self;
+        of(buffers) + of(textures) + of(views) + of(groups) + of(queries)
+    }
+}
+
 /// Puts a value into a table, which grows as needed.
 pub(super) fn put<T>(table: &mut Vec<Option<T>>, slot: u32, value: Option<T>) {
     let slot = slot as usize;

@@ -31,6 +31,7 @@ mod config;
 mod control;
 mod encoder;
 mod execute;
+mod faults;
 mod log;
 mod memory;
 mod tables;
@@ -139,7 +140,7 @@ impl Null {
         }
         let mut state = self.shared.lock();
         state.step()?;
-        if state.creation_fails(kind) {
+        if state.faults.creation(kind) {
             return Err(BackendError::OutOfMemory { bytes });
         }
         if self.config.execute || kind == ResourceKind::QuerySet {
@@ -428,6 +429,9 @@ impl Backend for Null {
         self.shared.count(1);
         let mut state = self.shared.lock();
         state.step()?;
+        if state.faults.recording() {
+            return Err(BackendError::OutOfMemory { bytes: 0 });
+        }
         state.open_encoders += 1;
         let mut encoder = state.pool.pop().unwrap_or_else(|| NullEncoder::new(&self.config));
         if CHECK || self.config.log {
@@ -445,7 +449,7 @@ impl Backend for Null {
         let mut state = self.shared.lock();
         state.step()?;
         state.open_encoders += 1;
-        let fails = state.section_fails();
+        let fails = state.faults.section();
         let mut encoder = state.pool.pop().unwrap_or_else(|| NullEncoder::new(&self.config));
         encoder.fails = fails;
         Ok(encoder)
@@ -460,7 +464,7 @@ impl Backend for Null {
         self.shared.count(1);
         let mut state = self.shared.lock();
         let answer = match state.step() {
-            Ok(()) if std::mem::take(&mut state.fail_submit) => {
+            Ok(()) if state.faults.submission() => {
                 Err(BackendError::Failed { call: "submit", detail: "failed by the test".into() })
             }
             answer => answer,

@@ -22,6 +22,7 @@ mod passes;
 mod plans;
 mod readback;
 mod request;
+mod scenarios;
 mod transfer;
 mod upload;
 mod upload_ring;
