@@ -301,17 +301,17 @@ impl<B: Backend> Device<B> {
     }
 
     fn collect_drops(&mut self) {
-        let Self { registry, backend, ledger, readbacks, tag, .. } = self;
+        let Self { registry, backend, ledger, readbacks, tag, completed, .. } = self;
         self.drops.take(&mut self.late_drops, |note| match note {
             DropNote::Resource { kind, bits } => {
                 // A note of another tag is for the device that had the queue before.
                 let (device, slot, generation) = crate::handle::split(bits);
                 if device == *tag {
                     let dropped = (kind, slot, generation);
-                    registry.discard(backend, ledger, dropped, self.submitted, self.completed);
+                    registry.discard(backend, ledger, dropped, self.submitted, *completed);
                 }
             }
-            DropNote::Readback { device, id } if device == *tag => readbacks.cancel(id),
+            DropNote::Readback { device, id } if device == *tag => readbacks.cancel(id, *completed),
             DropNote::Readback { .. } => {}
         });
     }
@@ -328,8 +328,7 @@ impl<B: Backend> Device<B> {
         self.check_lost("destroy")?;
         self.collect_drops();
         if K::KIND == ResourceKind::Buffer
-            && handle.device() == self.tag
-            && let Some(record) = self.registry.buffers.at(handle.slot())
+            && let Some(record) = self.registry.buffers.get(handle)
             && record.memory != MemoryClass::Device
         {
             let found = format!("{} of the device's services", named(K::KIND, &record.label));

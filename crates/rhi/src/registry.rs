@@ -568,10 +568,16 @@ impl Registry {
         }
     }
 
-    /// Queues what goes after a submission: behind what is there, which waits for no later one.
+    /// Queues what goes after a submission: last, but for what a lease keeps a while longer, whose destruction was read
+    /// before that of what is there.
     fn queue(&mut self, kind: ResourceKind, slot: u32, after: u64) {
-        let last = self.retiring.back().map_or(0, |entry| entry.after);
-        self.retiring.push_back(Retiring { kind, slot, after: after.max(last) });
+        let entry = Retiring { kind, slot, after };
+        if self.retiring.back().is_none_or(|last| last.after <= after) {
+            self.retiring.push_back(entry);
+        } else {
+            let place = self.retiring.partition_point(|earlier| earlier.after <= after);
+            self.retiring.insert(place, entry);
+        }
     }
 
     /// Makes every handle of the device stale.

@@ -26,7 +26,8 @@ impl<B: Backend> Device<B> {
     /// budget, the slot ceiling, or memory.
     pub fn create_buffer(&mut self, desc: &BufferDesc<'_>) -> Result<Owned<kind::Buffer>> {
         self.check_lost("create_buffer")?;
-        self.make_room(ResourceKind::Buffer, desc.size)?;
+        // What is charged is rounded up, as below.
+        self.make_room(ResourceKind::Buffer, desc.size.checked_next_multiple_of(4).unwrap_or(desc.size))?;
         let handle = self.create_buffer_in(desc, MemoryClass::Device)?;
         Ok(self.own(handle))
     }

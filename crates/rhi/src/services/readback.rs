@@ -80,6 +80,13 @@ struct Active {
     cancelled: bool,
 }
 
+impl Active {
+    /// Whether the GPU is done with it.
+    fn is_done(&self, completed: u64) -> bool {
+        matches!(self.progress, Progress::Submitted(ordinal) if ordinal <= completed)
+    }
+}
+
 /// Staging of readbacks. Used through [`crate::Recorder::read_buffer`] and its siblings, and [`Device::read`].
 #[derive(Debug)]
 pub struct ReadbackRing {
@@ -130,9 +137,7 @@ impl ReadbackRing {
     pub(crate) fn complete(&mut self, completed: u64) {
         let mut index = 0;
         while index < self.active.len() {
-            let entry = &self.active[index];
-            let done = matches!(entry.progress, Progress::Submitted(ordinal) if ordinal <= completed);
-            if entry.cancelled && done {
+            if self.active[index].cancelled && self.active[index].is_done(completed) {
                 self.recycle(index);
             } else {
                 index += 1;
@@ -140,9 +145,13 @@ impl ReadbackRing {
         }
     }
 
-    pub(crate) fn cancel(&mut self, id: u64) {
-        if let Some(entry) = self.active.iter_mut().find(|entry| entry.id == id) {
-            entry.cancelled = true;
+    /// Gives a result up. Its staging is free at once when the GPU is done with it.
+    pub(crate) fn cancel(&mut self, id: u64, completed: u64) {
+        if let Some(index) = self.active.iter().position(|entry| entry.id == id) {
+            self.active[index].cancelled = true;
+            if self.active[index].is_done(completed) {
+                self.recycle(index);
+            }
         }
     }
 

@@ -23,6 +23,7 @@ mod plans;
 mod readback;
 mod request;
 mod scenarios;
+mod sequences;
 mod transfer;
 mod upload;
 mod upload_ring;
