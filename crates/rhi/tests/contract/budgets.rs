@@ -44,6 +44,16 @@ fn the_memory_budget_holds_and_is_refunded() {
 }
 
 #[test]
+fn room_is_made_for_what_is_charged() {
+    let storage = StorageCeilings { memory_budget: 15, ..StorageCeilings::default() };
+    let (mut gpu, _control) = limited(storage);
+    let usage = BufferUsages::VERTEX;
+    drop(gpu.create_buffer(&BufferDesc::new("first", 8, usage)).unwrap());
+    // Five bytes would fit beside what was dropped, the eight that they are charged as would not.
+    assert!(gpu.create_buffer(&BufferDesc::new("second", 5, usage)).is_ok());
+}
+
+#[test]
 fn the_budget_counts_what_the_gpu_still_holds() {
     let storage = StorageCeilings { memory_budget: 100, ..StorageCeilings::default() };
     let config = NullConfig { wait_completes: false, ..NullConfig::manual() };

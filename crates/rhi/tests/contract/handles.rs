@@ -190,6 +190,17 @@ fn pages_of_the_frame_arena_are_not_the_programs_to_destroy() {
 }
 
 #[test]
+fn a_stale_handle_is_stale_also_where_a_service_has_its_slot_now() {
+    let (mut gpu, _control) = executing();
+    let gone = buffer(&mut gpu, "gone", 16, BufferUsages::empty()).leak();
+    gpu.destroy(gone).unwrap();
+    gpu.maintain().unwrap();
+    let page = gpu.push_frame_data(&[1; 16], 16).unwrap().buffer;
+    assert_eq!(page.slot(), gone.slot());
+    bad_handle(gpu.destroy(gone), HandleProblem::Stale);
+}
+
+#[test]
 fn handles_tell_themselves_apart_in_print() {
     let mut gpu = plain();
     let a = buffer(&mut gpu, "a", 4, BufferUsages::VERTEX);

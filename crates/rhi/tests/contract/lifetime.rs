@@ -163,6 +163,32 @@ fn c024_destroy_between_record_and_end() {
     assert_eq!(bytes_of(&mut gpu, *source), [7; 64]);
 }
 
+/// What a lease keeps is found to be kept only when its turn comes, and then waits for no later submission than its own.
+#[test]
+fn a_lease_ends_with_its_own_submission() {
+    let (mut gpu, control) = manual();
+    let submit = |gpu: &mut Gpu| gpu.record("frame").unwrap().submit().unwrap();
+    let written = buffer(&mut gpu, "written", 16, BufferUsages::empty());
+    submit(&mut gpu);
+    gpu.write_buffer(*written, 0, &[1; 16]).unwrap();
+    drop(written);
+    // Its destruction is read before submission 2, which carries the upload.
+    submit(&mut gpu);
+    let later = buffer(&mut gpu, "later", 16, BufferUsages::empty());
+    submit(&mut gpu);
+    drop(later);
+    gpu.maintain().unwrap();
+    control.complete_to(1);
+    gpu.maintain().unwrap();
+    assert_eq!(gpu.retiring(), 2);
+    control.complete_to(2);
+    gpu.maintain().unwrap();
+    assert_eq!(gpu.retiring(), 1, "only what submission 3 may use");
+    control.complete_all();
+    gpu.maintain().unwrap();
+    assert_eq!(gpu.retiring(), 0);
+}
+
 struct DeviceFirst {
     _gpu: Gpu,
     _zoo: Zoo,
@@ -189,7 +215,6 @@ fn c025_drop_order_of_device_and_owners() {
     }
 }
 
-/// C027: a submission that failed takes no number, so nobody waits for it.
 #[test]
 fn an_owner_that_outlives_its_device_does_not_reach_the_next_one() {
     let (mut first, _control) = executing();
@@ -224,6 +249,7 @@ fn a_group_in_flight_keeps_its_slot() {
     assert_eq!(third.group.slot(), slot, "now it is free");
 }
 
+/// C027: a submission that failed takes no number, so nobody waits for it.
 #[test]
 fn c027_wait_after_a_failed_submit_returns_at_once() {
     let (mut gpu, control) = manual();

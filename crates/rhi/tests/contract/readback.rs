@@ -281,3 +281,17 @@ fn waits_answer_within_their_time() {
     control.complete_all();
     assert_eq!(gpu.wait(token, Duration::ZERO), Ok(true));
 }
+
+#[test]
+fn a_result_that_is_given_up_after_completion_frees_its_staging_at_once() {
+    let (mut gpu, _control) = executing();
+    let data = buffer(&mut gpu, "data", 16, BufferUsages::empty());
+    gpu.write_buffer(*data, 0, &[1; 16]).unwrap();
+    let mut recorder = gpu.record("frame").unwrap();
+    let ticket = recorder.read_buffer(slice(*data, 0, 16)).unwrap();
+    recorder.submit().unwrap();
+    gpu.maintain().unwrap();
+    drop(ticket);
+    gpu.maintain().unwrap();
+    assert_eq!(gpu.readbacks().outstanding(), 0);
+}

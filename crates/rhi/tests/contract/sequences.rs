@@ -1,15 +1,15 @@
-//! Random sequences on device and model (see [`crate::model`]): 10,000 of them in four kinds of worlds.
+//! Random sequences on device and model (see [`crate::model`]): 20,000 of them in four kinds of worlds.
 
 use proptest::prelude::*;
 
 use crate::model::{Completion, Setup, Step, run};
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    prop::collection::vec(any::<Step>(), 1..160)
+    prop::collection::vec(any::<Step>(), 1..200)
 }
 
 fn config() -> ProptestConfig {
-    ProptestConfig { cases: 2_500, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {

@@ -252,7 +252,7 @@ impl World {
         let (answer, upload, needed) = match object.what {
             What::Buffer(buffer) => {
                 let offset = usize::from(b) % object.size.div_ceil(4) * 4;
-                let len = 1 + usize::from(c) % (object.size - offset);
+                let len = 1 + (usize::from(c) * 4 + usize::from(d % 4)) % (object.size - offset);
                 let bytes: Vec<u8> = (0..len).map(|at| value.wrapping_add(at as u8)).collect();
                 let (mut at, mut data) = (offset as u64, bytes.clone());
                 match d {

@@ -327,8 +327,8 @@ impl World {
                     }
                     if completed == self.state.submitted {
                         let bytes = self.state.control.buffer_bytes(buffer.slot()).unwrap();
-                        let wrong = (0..bytes.len())
-                            .find(|at| image.defined[*at] && bytes[*at] != image.bytes[*at]);
+                        let wrong =
+                            (0..bytes.len()).find(|at| image.defined[*at] && bytes[*at] != image.bytes[*at]);
                         assert_eq!(wrong, None, "{buffer:?}: {bytes:?} and {:?}", image.bytes);
                     }
                 }

@@ -107,6 +107,14 @@ impl Recording<'_, '_> {
         judged(result, reasons)
     }
 
+    /// A source, mostly one of which everything is defined.
+    fn source(&self, n: u8, fits: fn(&Object) -> bool) -> Option<usize> {
+        let is_defined = |object: &Object| object.contents.images.iter().all(|image| image.all_defined());
+        let defined =
+            self.state.pick(n, |object| fits(object) && (n.is_multiple_of(5) || is_defined(object)));
+        defined.or_else(|| self.state.pick(n, fits))
+    }
+
     fn object(&self, index: usize) -> &Object {
         &self.state.objects[index]
     }
@@ -133,7 +141,7 @@ impl Recording<'_, '_> {
 
     fn copy_buffer(&mut self, step: Step) {
         let [_, a, b, c, d, e] = step;
-        let (Some(src), Some(dst)) = (self.state.pick(a, is_buffer), self.state.pick(b, is_buffer)) else {
+        let (Some(src), Some(dst)) = (self.source(a, is_buffer), self.state.pick(b, is_buffer)) else {
             return;
         };
         let (from, size) = self.words(src, c, d);
@@ -192,7 +200,8 @@ impl Recording<'_, '_> {
     }
 
     fn judge_read(&mut self, result: Result<ReadTicket>, reasons: &[Reason], size: u64, expected: Vec<u8>) {
-        let room = self.no_room(size);
+        // Staging comes in few sizes.
+        let room = self.no_room(size.next_power_of_two().max(256));
         let lacks_room = result.as_ref().is_err_and(|error| room.contains(&Reason::of(error)));
         let reasons = if lacks_room { &room } else { reasons };
         if let Some(ticket) = self.judge(result, reasons) {
@@ -202,7 +211,7 @@ impl Recording<'_, '_> {
 
     fn read_buffer(&mut self, step: Step) {
         let [_, a, b, c, ..] = step;
-        let Some(index) = self.state.pick(a, is_buffer) else { return };
+        let Some(index) = self.source(a, is_buffer) else { return };
         let (offset, size) = self.words(index, b, c);
         let What::Buffer(buffer) = self.object(index).what else { return };
         let mut reasons = self.reasons(index, false);
@@ -217,7 +226,7 @@ impl Recording<'_, '_> {
 
     fn read_texture(&mut self, step: Step) {
         let [_, a, b, ..] = step;
-        let Some(index) = self.state.pick(a, is_texture) else { return };
+        let Some(index) = self.source(a, is_texture) else { return };
         let What::Texture(texture) = self.object(index).what else { return };
         let mip = usize::from(b) % self.object(index).contents.images.len();
         let mut reasons = self.reasons(index, false);
@@ -233,7 +242,7 @@ impl Recording<'_, '_> {
 
     fn copy_texture(&mut self, step: Step) {
         let [_, a, b, c, ..] = step;
-        let (Some(src), Some(dst)) = (self.state.pick(a, is_texture), self.state.pick(b, is_texture)) else {
+        let (Some(src), Some(dst)) = (self.source(a, is_texture), self.state.pick(b, is_texture)) else {
             return;
         };
         let (What::Texture(source), What::Texture(target)) = (self.object(src).what, self.object(dst).what)
@@ -263,11 +272,16 @@ impl Recording<'_, '_> {
     fn copy_rows(&mut self, step: Step, to_texture: bool) {
         const PITCH: usize = 256;
         let [_, a, b, c, d, _] = step;
-        let (Some(buffer), Some(texture)) = (self.state.pick(a, is_buffer), self.state.pick(b, is_texture))
-        else {
-            return;
+        // Rows need a large buffer: a small one is refused.
+        let is_large = |object: &Object| is_buffer(object) && object.size > 16;
+        let (buffer, texture) = if to_texture {
+            (self.source(a, is_large), self.state.pick(b, is_texture))
+        } else {
+            (self.state.pick(a, is_large), self.source(b, is_texture))
         };
-        let (What::Buffer(data), What::Texture(image)) = (self.object(buffer).what, self.object(texture).what)
+        let (Some(buffer), Some(texture)) = (buffer, texture) else { return };
+        let (What::Buffer(data), What::Texture(image)) =
+            (self.object(buffer).what, self.object(texture).what)
         else {
             return;
         };
