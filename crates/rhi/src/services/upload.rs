@@ -256,9 +256,9 @@ impl<B: Backend> Device<B> {
             return Ok(UploadTicket { device: self.tag, id: 0 });
         }
         let padding = if end == record.size { record.padded_size - end } else { 0 };
-        let staging = self.upload_buffer()?;
         self.poll()?;
         let (src, head) = self.uploads.reserve(size + padding)?;
+        let staging = self.upload_buffer()?;
         self.backend.write_mapped(staging.slot(), src, data);
         self.backend.write_mapped(staging.slot(), src + size, &[0; 4][..padding as usize]);
         self.registry.retain(ResourceKind::Buffer, buffer.slot());
@@ -323,9 +323,9 @@ impl<B: Backend> Device<B> {
             extent,
             volume: record.dimension == TextureDimension::D3,
         };
-        let staging = self.upload_buffer()?;
         self.poll()?;
         let (src, head) = self.uploads.reserve(size)?;
+        let staging = self.upload_buffer()?;
         let row_bytes = footprint.row_bytes as usize;
         for image in 0..u64::from(footprint.images) {
             let image_start =

@@ -47,9 +47,11 @@ impl Scene {
     fn pass(&mut self, body: impl FnOnce(&mut RenderPass<'_, null::Null>)) -> Result<()> {
         self.gpu.maintain()?;
         let colors = [cleared(*self.target)];
-        let mut recorder = self.gpu.record("frame")?;
-        recorder.render_pass(&pass(&colors, &[]), body)?;
-        recorder.submit().map(|_| ())
+        self.gpu.checked(|gpu| {
+            let mut recorder = gpu.record("frame")?;
+            recorder.render_pass(&pass(&colors, &[]), body)?;
+            recorder.submit().map(|_| ())
+        })
     }
 }
 
@@ -333,14 +335,19 @@ fn a_group_over_mips_that_were_never_uploaded_is_refused_until_they_are() {
     let rest = group(&mut gpu, *shape, &[BindGroupEntry::texture(0, *tail)]);
     let kernel = kernel(&mut gpu, &SAMPLES, &[*shape]);
     let dispatch = |gpu: &mut Gpu, group: BindGroup| {
-        let mut recorder = gpu.record("frame")?;
-        recorder.compute_pass(&ComputePassDesc { label: "p", uses: &[], ..Default::default() }, |pass| {
-            pass.set_pipeline(*kernel);
-            pass.set_bind_group(0, group, &[]);
-            pass.dispatch([1, 1, 1]);
-        })?;
-        // The executor checks the layout of what is bound.
-        recorder.submit()
+        gpu.checked(|gpu| {
+            let mut recorder = gpu.record("frame")?;
+            recorder.compute_pass(
+                &ComputePassDesc { label: "p", uses: &[], ..Default::default() },
+                |pass| {
+                    pass.set_pipeline(*kernel);
+                    pass.set_bind_group(0, group, &[]);
+                    pass.dispatch([1, 1, 1]);
+                },
+            )?;
+            // The executor checks the layout of what is bound.
+            recorder.submit()
+        })
     };
     let texts = ["set_bind_group of \"group\"", "view \"mips\"", "nothing was uploaded to"];
     wrong_state(dispatch(&mut gpu, *rest), &texts);

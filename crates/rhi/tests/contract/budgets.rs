@@ -16,7 +16,7 @@ fn the_memory_budget_holds_and_is_refunded() {
     let (mut gpu, control) = limited(StorageCeilings { memory_budget: 1000, ..StorageCeilings::default() });
     let usage = BufferUsages::VERTEX;
     let first = gpu.create_buffer(&BufferDesc::new("first", 601, usage)).unwrap();
-    let error = err(gpu.create_buffer(&BufferDesc::new("second", 400, usage)));
+    let error = err(gpu.checked(|gpu| gpu.create_buffer(&BufferDesc::new("second", 400, usage))));
     let expected = Error::BudgetExceeded {
         what: "buffer \"second\"".into(),
         requested: 400,
@@ -26,7 +26,7 @@ fn the_memory_budget_holds_and_is_refunded() {
     assert_eq!(error, expected);
     let texture = TextureDesc::d2("image", 10, 10, COLOR, TextureUsages::TEXTURE_BINDING);
     refused(
-        gpu.create_texture(&texture),
+        gpu.checked(|gpu| gpu.create_texture(&texture)),
         &["texture \"image\": budget exceeded: 400 bytes asked for, 396 of 1000"],
     );
     assert!(
@@ -64,7 +64,10 @@ fn the_budget_counts_what_the_gpu_still_holds() {
     recorder.submit().unwrap();
     drop(first);
     let desc = BufferDesc::new("second", 100, BufferUsages::COPY_DST);
-    assert!(matches!(err(gpu.create_buffer(&desc)), Error::BudgetExceeded { available: 0, .. }));
+    assert!(matches!(
+        err(gpu.checked(|gpu| gpu.create_buffer(&desc))),
+        Error::BudgetExceeded { available: 0, .. }
+    ));
     control.complete_all();
     assert!(gpu.create_buffer(&desc).is_ok());
 }

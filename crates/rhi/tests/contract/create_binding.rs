@@ -11,7 +11,7 @@ use crate::support::*;
 const FS: ShaderStages = ShaderStages::FRAGMENT;
 
 fn shape(entries: &[BindGroupLayoutEntry]) -> Result<Owned<kind::BindGroupLayout>> {
-    plain().create_bind_group_layout(&BindGroupLayoutDesc { label: "shape", entries })
+    plain().checked(|gpu| gpu.create_bind_group_layout(&BindGroupLayoutDesc { label: "shape", entries }))
 }
 
 fn make(
@@ -19,7 +19,7 @@ fn make(
     layout: BindGroupLayout,
     entries: &[BindGroupEntry],
 ) -> Result<Owned<kind::BindGroup>> {
-    gpu.create_bind_group(&BindGroupDesc { label: "g", layout, entries })
+    gpu.checked(|gpu| gpu.create_bind_group(&BindGroupDesc { label: "g", layout, entries }))
 }
 
 #[test]
@@ -95,11 +95,19 @@ fn a_stage_sees_only_so_many_of_a_kind() {
         gpu.create_bind_group_layout(&BindGroupLayoutDesc { label: "two", entries: &entries[..2] }).unwrap();
     let texts = ["3 requested in the fragment stage, 2 available"];
     let desc = BindGroupLayoutDesc { label: "three", entries: &entries };
-    unsupported(gpu.create_bind_group_layout(&desc), "limit max_sampled_textures_per_stage", &texts);
+    unsupported(
+        gpu.checked(|gpu| gpu.create_bind_group_layout(&desc)),
+        "limit max_sampled_textures_per_stage",
+        &texts,
+    );
     let groups = [*two, *two];
     let desc = PipelineLayoutDesc { label: "layout", groups: &groups, immediate_size: 0 };
     let texts = ["pipeline layout \"layout\"", "4 requested in the fragment stage, 2 available"];
-    unsupported(gpu.create_pipeline_layout(&desc), "limit max_sampled_textures_per_stage", &texts);
+    unsupported(
+        gpu.checked(|gpu| gpu.create_pipeline_layout(&desc)),
+        "limit max_sampled_textures_per_stage",
+        &texts,
+    );
 }
 
 #[test]
@@ -111,7 +119,11 @@ fn dynamic_offsets_are_counted_for_groups_and_for_pipelines() {
     let groups = [*five, *five];
     let desc = PipelineLayoutDesc { label: "l", groups: &groups, immediate_size: 0 };
     let texts = ["10 requested, 8 available"];
-    unsupported(gpu.create_pipeline_layout(&desc), "limit max_dynamic_uniform_buffers", &texts);
+    unsupported(
+        gpu.checked(|gpu| gpu.create_pipeline_layout(&desc)),
+        "limit max_dynamic_uniform_buffers",
+        &texts,
+    );
 }
 
 #[test]
@@ -130,7 +142,10 @@ fn pipeline_layouts_check_groups_and_immediates() {
     drop(shape);
     gpu.maintain().unwrap();
     let desc = PipelineLayoutDesc { label: "l", groups: &[stale], immediate_size: 0 };
-    refused(gpu.create_pipeline_layout(&desc), &["pipeline layout \"l\", group 0", "stale"]);
+    refused(
+        gpu.checked(|gpu| gpu.create_pipeline_layout(&desc)),
+        &["pipeline layout \"l\", group 0", "stale"],
+    );
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn raster_with(
     let targets = [Some(COLOR.into())];
     let mut desc = raster(*module, *layout, &targets);
     change(&mut desc);
-    gpu.create_render_pipeline(&desc)
+    gpu.checked(|gpu| gpu.create_render_pipeline(&desc))
 }
 
 fn simple(change: impl FnOnce(&mut RenderPipelineDesc<'_>)) -> Result<Owned<kind::RenderPipeline>> {
@@ -33,7 +33,7 @@ fn simple(change: impl FnOnce(&mut RenderPipelineDesc<'_>)) -> Result<Owned<kind
 #[test]
 fn modules_have_entry_points() {
     invalid(
-        plain().create_shader_module(&source(&[])),
+        plain().checked(|gpu| gpu.create_shader_module(&source(&[]))),
         "entries",
         &["shader module \"shader\"", "at least one"],
     );
@@ -165,10 +165,8 @@ fn mesh(stride: u64, attributes: &[VertexAttribute]) -> Result<Owned<kind::Rende
     let module = gpu.create_shader_module(&MESH).unwrap();
     let layout = pipeline_layout(&mut gpu, &[]);
     let targets = [Some(COLOR.into())];
-    gpu.create_render_pipeline(&RenderPipelineDesc {
-        vertex_buffers: &buffers,
-        ..raster(*module, *layout, &targets)
-    })
+    let desc = RenderPipelineDesc { vertex_buffers: &buffers, ..raster(*module, *layout, &targets) };
+    gpu.checked(|gpu| gpu.create_render_pipeline(&desc))
 }
 
 #[test]
@@ -240,7 +238,7 @@ fn c046_a_target_without_a_shader_output() {
         let mut gpu = plain();
         let module = gpu.create_shader_module(&SIMPLE).unwrap();
         let layout = pipeline_layout(&mut gpu, &[]);
-        gpu.create_render_pipeline(&raster(*module, *layout, &targets))
+        gpu.checked(|gpu| gpu.create_render_pipeline(&raster(*module, *layout, &targets)))
     };
     assert!(with(ColorWrites::empty()).is_ok());
     let texts = ["@location(1) among the fragment outputs", "target 1, Rgba8Unorm"];
@@ -252,7 +250,7 @@ fn target(target: ColorTarget) -> Result<Owned<kind::RenderPipeline>> {
     let mut gpu = plain();
     let module = gpu.create_shader_module(&SIMPLE).unwrap();
     let layout = pipeline_layout(&mut gpu, &[]);
-    gpu.create_render_pipeline(&raster(*module, *layout, &targets))
+    gpu.checked(|gpu| gpu.create_render_pipeline(&raster(*module, *layout, &targets)))
 }
 
 #[test]
@@ -277,7 +275,7 @@ fn differing_blend_needs_the_feature() {
         let (mut gpu, _control) = device(NullConfig { features, ..NullConfig::default() });
         let module = gpu.create_shader_module(&TWO).unwrap();
         let layout = pipeline_layout(&mut gpu, &[]);
-        gpu.create_render_pipeline(&raster(*module, *layout, &targets))
+        gpu.checked(|gpu| gpu.create_render_pipeline(&raster(*module, *layout, &targets)))
     };
     assert!(create(Features::INDEPENDENT_BLEND).is_ok());
     unsupported(create(Features::empty()), "feature INDEPENDENT_BLEND", &["target 1", "differs"]);

@@ -16,19 +16,19 @@ fn d2(width: u32, height: u32) -> TextureDesc<'static> {
 fn texture_with(change: impl Fn(&mut TextureDesc<'_>)) -> Result<Owned<kind::Texture>> {
     let mut desc = d2(8, 8);
     change(&mut desc);
-    plain().create_texture(&desc)
+    plain().checked(|gpu| gpu.create_texture(&desc))
 }
 
 fn view_with(texture: &TextureDesc<'_>, view: &TextureViewDesc<'_>) -> Result<Owned<kind::TextureView>> {
     let mut gpu = plain();
     let texture = gpu.create_texture(texture).unwrap();
-    gpu.create_texture_view(*texture, view)
+    gpu.checked(|gpu| gpu.create_texture_view(*texture, view))
 }
 
 #[test]
 fn buffers_have_a_usage_that_is_implemented() {
     let mut gpu = plain();
-    let mut create = |usage| gpu.create_buffer(&BufferDesc::new("mesh", 16, usage));
+    let mut create = |usage| gpu.checked(|gpu| gpu.create_buffer(&BufferDesc::new("mesh", 16, usage)));
     invalid(create(BufferUsages::empty()), "usage", &["buffer \"mesh\"", "at least one usage", "none"]);
     invalid(
         create(BufferUsages::MAP_WRITE | BufferUsages::VERTEX),
@@ -42,7 +42,8 @@ fn buffers_have_a_usage_that_is_implemented() {
 fn buffers_are_at_most_as_large_as_the_limit() {
     let mut gpu = plain();
     let most = gpu.limits().max_buffer_size;
-    let mut create = |size| gpu.create_buffer(&BufferDesc::new("big", size, BufferUsages::STORAGE));
+    let usage = BufferUsages::STORAGE;
+    let mut create = |size| gpu.checked(|gpu| gpu.create_buffer(&BufferDesc::new("big", size, usage)));
     assert!(create(most).is_ok());
     let texts = ["buffer \"big\"", "17179869185 bytes requested, 17179869184 available"];
     unsupported(create(most + 1), "limit max_buffer_size", &texts);
@@ -54,7 +55,11 @@ fn a_limit_of_all_bits_does_not_overflow_the_padding() {
     let limits = Limits { max_buffer_size: u64::MAX, ..Limits::default() };
     let (mut gpu, _control) = device(NullConfig { limits, ..NullConfig::default() });
     let desc = BufferDesc::new("endless", u64::MAX, BufferUsages::STORAGE);
-    invalid(gpu.create_buffer(&desc), "size", &["buffer \"endless\"", "18446744073709551615"]);
+    invalid(
+        gpu.checked(|gpu| gpu.create_buffer(&desc)),
+        "size",
+        &["buffer \"endless\"", "18446744073709551615"],
+    );
 }
 
 /// C010: a size that is no multiple of four is padded; exactly the size that was asked for is writable.
@@ -67,7 +72,7 @@ fn c010_sizes_round_up_to_words_and_writes_do_not() {
     assert_eq!(gpu.memory().logical, 164);
     gpu.write_buffer(*buffer, 0, &[3; 162]).unwrap();
     let texts = ["buffer \"indices\"", "a range within 162 bytes", "163 bytes from 0"];
-    invalid(gpu.write_buffer(*buffer, 0, &[3; 163]), "offset", &texts);
+    invalid(gpu.checked(|gpu| gpu.write_buffer(*buffer, 0, &[3; 163])), "offset", &texts);
     gpu.flush_uploads().unwrap();
     let mut expected = vec![3; 162];
     expected.extend([0, 0]);
@@ -85,7 +90,11 @@ fn c019_zero_sized_buffers() {
     let shape = group_layout(&mut gpu, &[entry(0, ShaderStages::VERTEX, uniform(0))]);
     let entries = [BindGroupEntry::buffer(0, *empty)];
     let desc = BindGroupDesc { label: "g", layout: *shape, entries: &entries };
-    invalid(gpu.create_bind_group(&desc), "size", &["bind group \"g\"", "at least one byte", "\"empty\""]);
+    invalid(
+        gpu.checked(|gpu| gpu.create_bind_group(&desc)),
+        "size",
+        &["bind group \"g\"", "at least one byte", "\"empty\""],
+    );
     let target = texture(&mut gpu, "t", 4, 4, TextureUsages::RENDER_ATTACHMENT);
     let target = view(&mut gpu, *target);
     let attributes = [VertexAttribute { format: VertexFormat::Float32, offset: 0, shader_location: 0 }];
@@ -222,7 +231,7 @@ fn c073_a_format_that_the_backend_lacks_is_unsupported_not_silent() {
     let (mut gpu, _control) = device(NullConfig { format_uses: Some(without_bgra), ..NullConfig::default() });
     assert!(gpu.format_uses(TextureFormat::Bgra8Unorm).is_empty());
     let desc = TextureDesc { format: TextureFormat::Bgra8Unorm, ..d2(4, 4) };
-    unsupported(gpu.create_texture(&desc), "SAMPLED use of Bgra8Unorm", &[]);
+    unsupported(gpu.checked(|gpu| gpu.create_texture(&desc)), "SAMPLED use of Bgra8Unorm", &[]);
 }
 
 #[test]
@@ -344,18 +353,26 @@ fn anisotropy_needs_linear_filters_the_feature_and_the_limit() {
     let sixteen = SamplerDesc { anisotropy: 16, ..base };
     assert!(gpu.create_sampler(&sixteen).is_ok());
     invalid(
-        gpu.create_sampler(&SamplerDesc { anisotropy: 0, ..base }),
+        gpu.checked(|gpu| gpu.create_sampler(&SamplerDesc { anisotropy: 0, ..base })),
         "anisotropy",
         &["sampler \"aniso\"", "0"],
     );
     let nearest = SamplerDesc { min_filter: FilterMode::Nearest, ..sixteen };
-    invalid(gpu.create_sampler(&nearest), "anisotropy", &["all filters linear", "Nearest"]);
+    invalid(
+        gpu.checked(|gpu| gpu.create_sampler(&nearest)),
+        "anisotropy",
+        &["all filters linear", "Nearest"],
+    );
     let over = SamplerDesc { anisotropy: 17, ..base };
-    unsupported(gpu.create_sampler(&over), "limit max_anisotropy", &["17 requested, 16 available"]);
+    unsupported(
+        gpu.checked(|gpu| gpu.create_sampler(&over)),
+        "limit max_anisotropy",
+        &["17 requested, 16 available"],
+    );
     let (mut poor, _control) = device(NullConfig { features: Features::empty(), ..NullConfig::default() });
     unsupported(poor.create_sampler(&sixteen), "feature ANISOTROPY", &["anisotropy 16 requested"]);
     let border = base.with_address(AddressMode::ClampToBorder);
-    unsupported(gpu.create_sampler(&border), "border addressing", &["not implemented"]);
+    unsupported(gpu.checked(|gpu| gpu.create_sampler(&border)), "border addressing", &["not implemented"]);
 }
 
 #[test]

@@ -25,9 +25,11 @@ fn computed(
     groups: &[BindGroup],
     body: impl FnOnce(&mut ComputePass<'_, Null>),
 ) -> Result<()> {
-    let mut recorder = gpu.record("frame")?;
-    recorder.compute_pass(&ComputePassDesc { label: "compute", uses, groups }, body)?;
-    recorder.submit().map(|_| ())
+    gpu.checked(|gpu| {
+        let mut recorder = gpu.record("frame")?;
+        recorder.compute_pass(&ComputePassDesc { label: "compute", uses, groups }, body)?;
+        recorder.submit().map(|_| ())
+    })
 }
 
 #[test]

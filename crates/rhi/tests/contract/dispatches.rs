@@ -13,9 +13,11 @@ fn computed(
     uses: &[plan::ResourceUse],
     body: impl FnOnce(&mut ComputePass<'_, Null>),
 ) -> Result<()> {
-    let mut recorder = gpu.record("frame")?;
-    recorder.compute_pass(&ComputePassDesc { label: "compute", uses, ..Default::default() }, body)?;
-    recorder.submit().map(|_| ())
+    gpu.checked(|gpu| {
+        let mut recorder = gpu.record("frame")?;
+        recorder.compute_pass(&ComputePassDesc { label: "compute", uses, ..Default::default() }, body)?;
+        recorder.submit().map(|_| ())
+    })
 }
 
 /// C039, direct: the limit is inclusive, one more is refused, zero does nothing.

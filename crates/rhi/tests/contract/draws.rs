@@ -36,9 +36,11 @@ impl Scene {
         body: impl FnOnce(&mut RenderPass<'_, Null>),
     ) -> Result<()> {
         let colors = [cleared(*self.target)];
-        let mut recorder = self.gpu.record("frame")?;
-        recorder.render_pass(&pass(&colors, uses), body)?;
-        recorder.submit().map(|_| ())
+        self.gpu.checked(|gpu| {
+            let mut recorder = gpu.record("frame")?;
+            recorder.render_pass(&pass(&colors, uses), body)?;
+            recorder.submit().map(|_| ())
+        })
     }
 
     /// One pass with the simple pipeline set.

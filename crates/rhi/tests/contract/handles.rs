@@ -61,10 +61,10 @@ impl Zoo {
 /// Destroys by handle, then again, then with another device.
 fn twice<K: Kind>(gpu: &mut Gpu, other: &mut Gpu, owner: Owned<K>) {
     let handle = owner.leak();
-    let text = bad_handle(other.destroy(handle), HandleProblem::Foreign);
+    let text = bad_handle(other.checked(|gpu| gpu.destroy(handle)), HandleProblem::Foreign);
     assert!(text.starts_with(K::KIND.name()), "{text}");
     gpu.destroy(handle).unwrap();
-    bad_handle(gpu.destroy(handle), HandleProblem::Stale);
+    bad_handle(gpu.checked(|gpu| gpu.destroy(handle)), HandleProblem::Stale);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_dropped_owner_is_not_destroyed_again_by_handle() {
     let owner = buffer(&mut gpu, "b", 4, BufferUsages::VERTEX);
     let handle = *owner;
     drop(owner);
-    bad_handle(gpu.destroy(handle), HandleProblem::Stale);
+    bad_handle(gpu.checked(|gpu| gpu.destroy(handle)), HandleProblem::Stale);
     let kept = buffer(&mut gpu, "c", 4, BufferUsages::VERTEX);
     let handle = kept.handle();
     gpu.destroy(handle).unwrap();
@@ -117,7 +117,7 @@ fn stale_and_foreign_handles_are_refused_wherever_they_are_given() {
     gpu.destroy(gone).unwrap();
     let strange = buffer(&mut other, "strange", 64, BufferUsages::UNIFORM);
     for (handle, problem) in [(gone, HandleProblem::Stale), (*strange, HandleProblem::Foreign)] {
-        bad_handle(gpu.write_buffer(handle, 0, &[1; 4]), problem);
+        bad_handle(gpu.checked(|gpu| gpu.write_buffer(handle, 0, &[1; 4])), problem);
         bad_handle(gpu.buffer_size(handle), problem);
         bad_handle(gpu.describe_buffer(handle), problem);
         let entries = [
@@ -126,7 +126,7 @@ fn stale_and_foreign_handles_are_refused_wherever_they_are_given() {
             BindGroupEntry::sampler(2, *zoo.sampler),
         ];
         let desc = BindGroupDesc { label: "g", layout: *zoo.shape, entries: &entries };
-        bad_handle(gpu.create_bind_group(&desc), problem);
+        bad_handle(gpu.checked(|gpu| gpu.create_bind_group(&desc)), problem);
         let uses = [buffer_use(handle, 64, BufferUse::Uniform(ShaderStages::COMPUTE))];
         let mut recorder = gpu.record("frame").unwrap();
         bad_handle(
@@ -178,14 +178,17 @@ fn c020_a_groups_view_replaced_in_its_slot_is_a_stale_handle() {
     assert_eq!(a.slot(), c.slot());
     assert_ne!(a, *c, "the same slot is another handle, so a key made of it misses");
     let desc = BindGroupDesc { label: "g", layout: *shape, entries: &[BindGroupEntry::texture(0, a)] };
-    bad_handle(gpu.create_bind_group(&desc), HandleProblem::Stale);
+    bad_handle(gpu.checked(|gpu| gpu.create_bind_group(&desc)), HandleProblem::Stale);
 }
 
 #[test]
 fn pages_of_the_frame_arena_are_not_the_programs_to_destroy() {
     let (mut gpu, _control) = executing();
     let page = gpu.push_frame_data(&[1; 16], 16).unwrap().buffer;
-    wrong_state(gpu.destroy(page), &["a buffer that the program made", "\"frame arena page\""]);
+    wrong_state(
+        gpu.checked(|gpu| gpu.destroy(page)),
+        &["a buffer that the program made", "\"frame arena page\""],
+    );
     assert_eq!(gpu.push_frame_data(&[2; 16], 16).unwrap().buffer, page);
 }
 
@@ -197,7 +200,7 @@ fn a_stale_handle_is_stale_also_where_a_service_has_its_slot_now() {
     gpu.maintain().unwrap();
     let page = gpu.push_frame_data(&[1; 16], 16).unwrap().buffer;
     assert_eq!(page.slot(), gone.slot());
-    bad_handle(gpu.destroy(gone), HandleProblem::Stale);
+    bad_handle(gpu.checked(|gpu| gpu.destroy(gone)), HandleProblem::Stale);
 }
 
 #[test]

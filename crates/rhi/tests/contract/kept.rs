@@ -68,11 +68,13 @@ impl Scene {
     /// One recording with a pass for each body, all into the first target.
     fn passes(&mut self, bodies: &[Body<'_>]) -> Result<()> {
         let colors = [cleared(*self.targets[0])];
-        let mut recorder = self.gpu.record("frame")?;
-        for body in bodies {
-            recorder.render_pass(&pass(&colors, &[]), |pass| body(pass))?;
-        }
-        recorder.submit().map(|_| ())
+        self.gpu.checked(|gpu| {
+            let mut recorder = gpu.record("frame")?;
+            for body in bodies {
+                recorder.render_pass(&pass(&colors, &[]), |pass| body(pass))?;
+            }
+            recorder.submit().map(|_| ())
+        })
     }
 
     /// What the logged draws were told.

@@ -39,9 +39,11 @@ impl Scene {
         body: impl Fn(u32, &mut RenderPass<'_, Null>) + Sync,
     ) -> Result<SubmissionToken> {
         let colors = [cleared(*self.target)];
-        let mut recorder = self.gpu.record("frame")?;
-        recorder.render_pass_parallel(&pass(&colors, &[]), count, body)?;
-        recorder.submit()
+        self.gpu.checked(|gpu| {
+            let mut recorder = gpu.record("frame")?;
+            recorder.render_pass_parallel(&pass(&colors, &[]), count, body)?;
+            recorder.submit()
+        })
     }
 
     /// What the pass left in the log.

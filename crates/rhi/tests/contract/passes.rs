@@ -40,9 +40,11 @@ fn depth_pass(
 
 /// Records one pass alone and submits it.
 fn run(gpu: &mut Gpu, desc: &RenderPassDesc<'_>) -> Result<()> {
-    let mut recorder = gpu.record("frame")?;
-    recorder.render_pass(desc, |_| {})?;
-    recorder.submit().map(|_| ())
+    gpu.checked(|gpu| {
+        let mut recorder = gpu.record("frame")?;
+        recorder.render_pass(desc, |_| {})?;
+        recorder.submit().map(|_| ())
+    })
 }
 
 fn begun(control: &null::NullControl) -> NullRenderPass {

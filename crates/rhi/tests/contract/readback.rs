@@ -20,10 +20,12 @@ fn filled(gpu: &mut Gpu, bytes: &[u8]) -> Owned<kind::Buffer> {
 }
 
 fn read(gpu: &mut Gpu, buffer: Buffer, size: u64) -> Result<ReadTicket> {
-    let mut recorder = gpu.record("read")?;
-    let ticket = recorder.read_buffer(slice(buffer, 0, size))?;
-    recorder.submit()?;
-    Ok(ticket)
+    gpu.checked(|gpu| {
+        let mut recorder = gpu.record("read")?;
+        let ticket = recorder.read_buffer(slice(buffer, 0, size))?;
+        recorder.submit()?;
+        Ok(ticket)
+    })
 }
 
 #[test]
@@ -35,16 +37,16 @@ fn a_result_is_delivered_once_after_completion() {
     assert_eq!((ticket.len(), ticket.is_empty()), (8, false));
     recorder.submit().unwrap();
     let mut out = [9; 8];
-    let error = err(gpu.read(&ticket, &mut out));
+    let error = err(gpu.checked(|gpu| gpu.read(&ticket, &mut out)));
     assert!(matches!(error, Error::Pending { .. }), "{error:?}");
     refused(Err::<(), _>(error), &["submission 1", "0 is complete"]);
     assert_eq!(out, [9; 8], "untouched");
     control.complete_all();
-    invalid(gpu.read(&ticket, &mut [0; 7]), "out", &["8 bytes", "7"]);
+    invalid(gpu.checked(|gpu| gpu.read(&ticket, &mut [0; 7])), "out", &["8 bytes", "7"]);
     assert_eq!(gpu.read(&ticket, &mut out), Ok(()));
     assert_eq!(out, [5; 8]);
     out.fill(1);
-    wrong_state(gpu.read(&ticket, &mut out), &["delivered already"]);
+    wrong_state(gpu.checked(|gpu| gpu.read(&ticket, &mut out)), &["delivered already"]);
     assert_eq!(out, [1; 8]);
     assert_eq!(gpu.readbacks().outstanding(), 0);
 }
@@ -58,7 +60,7 @@ fn a_ticket_is_of_its_device_and_its_submission() {
     let mut recorder = gpu.record("discarded").unwrap();
     let lost = recorder.read_buffer(slice(*data, 0, 16)).unwrap();
     drop(recorder);
-    wrong_state(gpu.read_vec(&lost), &["its recording was discarded"]);
+    wrong_state(gpu.checked(|gpu| gpu.read_vec(&lost)), &["its recording was discarded"]);
 }
 
 /// C016: what was written is read, whether or not anything was submitted in between.

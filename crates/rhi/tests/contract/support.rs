@@ -43,6 +43,71 @@ pub fn plain() -> Gpu {
     device(NullConfig::default()).0
 }
 
+/// What a refused call must leave as it was: objects, bytes, uploads, readbacks, submissions, and what the ledger knows.
+/// Room that services found stays theirs, and does not count.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Digest {
+    objects: Vec<(u32, usize)>,
+    retiring: usize,
+    bytes: u64,
+    uploads: (usize, u64),
+    outstanding: u64,
+    submission: u64,
+    encoders: usize,
+    /// Of the first slots, revisions and last submissions.
+    buffers: Vec<(u64, u64)>,
+    textures: Vec<(u64, u64)>,
+    is_lost: bool,
+}
+
+pub trait Checked {
+    fn digest(&mut self) -> Digest;
+
+    /// Makes a call, and sees that it has changed nothing if it is refused.
+    fn checked<T>(&mut self, call: impl FnOnce(&mut Gpu) -> Result<T>) -> Result<T>;
+}
+
+impl Checked for Gpu {
+    fn digest(&mut self) -> Digest {
+        // What waits to be taken back is not of the call. A lost device takes nothing back.
+        let _ = self.maintain();
+        let control = self.backend().control();
+        let ((staging, staged), arena) = (self.readbacks().staging(), self.frame_arena());
+        let services = (staging + arena.pages(), staged + u64::from(arena.pages()) * arena.page_size());
+        let objects = ResourceKind::ALL.map(|kind| {
+            let services = if kind == ResourceKind::Buffer { services.0 } else { 0 };
+            (self.object_count(kind) - services, control.live(kind) - services as usize)
+        });
+        let (uploads, ledger) = (self.uploads(), self.ledger());
+        Digest {
+            objects: objects.to_vec(),
+            retiring: self.retiring(),
+            bytes: self.memory().logical - services.1,
+            uploads: (uploads.pending(), uploads.in_use()),
+            outstanding: self.readbacks().outstanding(),
+            submission: self.last_submission().ordinal(),
+            encoders: control.open_encoders(),
+            buffers: (0..32)
+                .map(|slot| (ledger.buffer_revision(slot), ledger.buffer_ordinal(slot)))
+                .collect(),
+            textures: (0..32)
+                .map(|slot| (ledger.texture_revision(slot), ledger.texture_ordinal(slot)))
+                .collect(),
+            is_lost: self.lost().is_some(),
+        }
+    }
+
+    #[track_caller]
+    fn checked<T>(&mut self, call: impl FnOnce(&mut Gpu) -> Result<T>) -> Result<T> {
+        let before = self.digest();
+        let result = call(self);
+        if let Err(error) = &result {
+            assert_eq!(self.digest(), before, "changed by a call that was refused: {error}");
+        }
+        result
+    }
+}
+
 /// The error, which must come.
 #[track_caller]
 pub fn err<T>(result: Result<T>) -> Error {

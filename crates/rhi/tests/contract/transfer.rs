@@ -18,10 +18,12 @@ fn counting(len: usize) -> Vec<u8> {
 
 /// Records one command alone and submits it.
 fn run<T>(gpu: &mut Gpu, command: impl FnOnce(&mut Recorder<'_, null::Null>) -> Result<T>) -> Result<T> {
-    let mut recorder = gpu.record("copy")?;
-    let answer = command(&mut recorder)?;
-    recorder.submit()?;
-    Ok(answer)
+    gpu.checked(|gpu| {
+        let mut recorder = gpu.record("copy")?;
+        let answer = command(&mut recorder)?;
+        recorder.submit()?;
+        Ok(answer)
+    })
 }
 
 /// C018: touching ranges do not overlap; equal and crossing ones do.
@@ -226,7 +228,8 @@ fn compressed_boxes_lie_on_the_block_grid_or_reach_the_edge() {
     let usage = TextureUsages::COPY_SRC | TextureUsages::COPY_DST;
     let desc = TextureDesc::d2("bc", 8, 8, TextureFormat::Bc7RgbaUnorm, usage).with_mips(4);
     let image = gpu.create_texture(&desc).unwrap();
-    let mut write = |place, size: Extent3d| gpu.write_texture(&place, size, &rows(32, 2), &[0; 64]);
+    let mut write =
+        |place, size: Extent3d| gpu.checked(|gpu| gpu.write_texture(&place, size, &rows(32, 2), &[0; 64]));
     assert!(write(at(*image, 0, 4, 4, 0), extent(4, 4, 1)).is_ok());
     assert!(write(at(*image, 2, 0, 0, 0), extent(2, 2, 1)).is_ok(), "up to the edge of a small mip");
     for (place, size) in [

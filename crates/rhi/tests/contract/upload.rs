@@ -79,7 +79,7 @@ fn tickets_go_from_consumed_to_queued_to_usable() {
     let empty = gpu.write_buffer(*data, 16, &[]).unwrap();
     assert_eq!(gpu.upload_state(empty), Ok(UploadState::Usable));
     let mut other = plain();
-    bad_handle(other.upload_state(first), HandleProblem::Foreign);
+    bad_handle(other.checked(|gpu| gpu.upload_state(first)), HandleProblem::Foreign);
 }
 
 #[test]
@@ -100,16 +100,20 @@ fn writes_are_checked() {
     let data = buffer(&mut gpu, "data", 16, BufferUsages::empty());
     let fixed = gpu.create_buffer(&BufferDesc::new("fixed", 16, BufferUsages::VERTEX)).unwrap();
     invalid(
-        gpu.write_buffer(*fixed, 0, &[0; 4]),
+        gpu.checked(|gpu| gpu.write_buffer(*fixed, 0, &[0; 4])),
         "buffer",
         &["write_buffer into buffer \"fixed\"", "COPY_DST"],
     );
-    invalid(gpu.write_buffer(*data, 2, &[0; 4]), "offset", &["a multiple of 4", "2"]);
+    invalid(gpu.checked(|gpu| gpu.write_buffer(*data, 2, &[0; 4])), "offset", &["a multiple of 4", "2"]);
     for offset in [4, 16, u64::MAX - 3] {
-        invalid(gpu.write_buffer(*data, offset, &[0; 16]), "offset", &["within 16 bytes"]);
+        invalid(gpu.checked(|gpu| gpu.write_buffer(*data, offset, &[0; 16])), "offset", &["within 16 bytes"]);
     }
     let page = gpu.push_frame_data(&[0; 4], 4).unwrap();
-    invalid(gpu.write_buffer(page.buffer, 0, &[0; 4]), "buffer", &["\"frame arena page\""]);
+    invalid(
+        gpu.checked(|gpu| gpu.write_buffer(page.buffer, 0, &[0; 4])),
+        "buffer",
+        &["\"frame arena page\""],
+    );
     assert_eq!(gpu.uploads().pending(), 0);
 }
 
@@ -118,7 +122,9 @@ fn texel_writes_are_checked() {
     let mut gpu = plain();
     let image = texture(&mut gpu, "image", 4, 4, TextureUsages::TEXTURE_BINDING);
     let place = TexturePlace::mip(*image, 0);
-    let mut write = |layout: TexelLayout, size, len| gpu.write_texture(&place, size, &layout, &vec![0; len]);
+    let mut write = |layout: TexelLayout, size, len| {
+        gpu.checked(|gpu| gpu.write_texture(&place, size, &layout, &vec![0; len]))
+    };
     assert!(write(rows(16, 4), extent(4, 4, 1), 64).is_ok());
     let what = "write_texture into texture \"image\"";
     invalid(write(rows(16, 4), extent(4, 4, 1), 63), "layout", &[what, "within 63 bytes", "64 needed"]);

@@ -18,14 +18,14 @@ fn a_full_ring_answers_pending_and_recovers() {
     let data = buffer(&mut gpu, "data", 256, BufferUsages::empty());
     let first = gpu.write_buffer(*data, 0, &[1; 128]).unwrap();
     gpu.write_buffer(*data, 128, &[2; 128]).unwrap();
-    let error = err(gpu.write_buffer(*data, 0, &[3; 16]));
+    let error = err(gpu.checked(|gpu| gpu.write_buffer(*data, 0, &[3; 16])));
     assert!(matches!(error, Error::Pending { .. }));
     refused(
         Err::<(), _>(error),
         &["upload of 16 bytes", "holds 256 of 256 bytes", "256 wait for a submission"],
     );
     gpu.flush_uploads().unwrap();
-    refused(gpu.write_buffer(*data, 0, &[3; 16]), &["0 wait for a submission"]);
+    refused(gpu.checked(|gpu| gpu.write_buffer(*data, 0, &[3; 16])), &["0 wait for a submission"]);
     assert_eq!(gpu.upload_state(first), Ok(UploadState::Queued));
     control.complete_all();
     gpu.write_buffer(*data, 0, &[3; 16]).unwrap();
@@ -36,9 +36,9 @@ fn a_full_ring_answers_pending_and_recovers() {
 fn more_than_the_ring_is_refused_for_good() {
     let (mut gpu, _control) = ring(256);
     let data = buffer(&mut gpu, "data", 512, BufferUsages::empty());
-    let error = err(gpu.write_buffer(*data, 0, &[1; 260]));
+    let error = err(gpu.checked(|gpu| gpu.write_buffer(*data, 0, &[1; 260])));
     assert!(matches!(error, Error::CapacityExceeded { requested: 260, capacity: 256, .. }), "{error:?}");
-    let error = err(gpu.create_buffer_with("big", BufferUsages::VERTEX, &[1; 300]));
+    let error = err(gpu.checked(|gpu| gpu.create_buffer_with("big", BufferUsages::VERTEX, &[1; 300])));
     assert!(matches!(error, Error::CapacityExceeded { requested: 300, .. }), "{error:?}");
     assert_eq!(
         gpu.object_count(ResourceKind::Buffer),
@@ -183,14 +183,18 @@ fn frame_data_is_packed_into_pages_by_alignment() {
 #[test]
 fn frame_data_is_checked() {
     let (mut gpu, control) = arena(1024);
-    let error = err(gpu.push_frame_data(&[0; 1025], 4));
+    let error = err(gpu.checked(|gpu| gpu.push_frame_data(&[0; 1025], 4)));
     assert!(matches!(error, Error::CapacityExceeded { requested: 1025, capacity: 1024, .. }), "{error:?}");
     for alignment in [0, 3, 1 << 17, u64::MAX] {
-        invalid(gpu.push_frame_data(&[0; 4], alignment), "alignment", &["a power of two up to 65536"]);
+        invalid(
+            gpu.checked(|gpu| gpu.push_frame_data(&[0; 4], alignment)),
+            "alignment",
+            &["a power of two up to 65536"],
+        );
     }
     assert_eq!(gpu.frame_arena().pages(), 0);
     control.fail_allocation(1);
-    let error = err(gpu.push_frame_data(&[0; 4], 4));
+    let error = err(gpu.checked(|gpu| gpu.push_frame_data(&[0; 4], 4)));
     assert!(matches!(error, Error::OutOfMemory { bytes: 1024, .. }), "{error:?}");
     assert_eq!(gpu.push_frame_data(&[0; 4], 4).unwrap().offset, 0);
 }
