@@ -15,7 +15,9 @@ pub enum Contents {
     #[default]
     Tracked,
     /// Only uploads write it, and the device orders them against every use. Passes need not declare it and pay
-    /// nothing for it. Storage-write bindings and attachments of such a resource are errors.
+    /// nothing for it. Storage-write bindings and attachments of such a resource are errors, and so is a command that
+    /// reads one before its first upload: of a texture, before an upload to each mip and layer that it shows; of a buffer,
+    /// before any. Bytes of a buffer that no upload has reached are undefined.
     Uploaded,
 }
 

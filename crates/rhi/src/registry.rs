@@ -35,6 +35,8 @@ pub(crate) struct BufferRecord {
     pub usage: BufferUsages,
     pub contents: Contents,
     pub memory: MemoryClass,
+    /// With uploaded contents, and nothing was uploaded yet.
+    pub unwritten: bool,
 }
 
 #[derive(Debug)]
@@ -200,8 +202,8 @@ pub(crate) struct BindGroupRecord {
     pub dynamic: Vec<DynamicBinding>,
     /// Uses of tracked resources, which a pass must have declared.
     pub tracked: Vec<TrackedBinding>,
-    /// Views with uploaded contents that were not all uploaded when the group was made; mostly none.
-    pub unwritten: Vec<u32>,
+    /// Bindings of uploaded contents that were not all uploaded when the group was made; mostly none.
+    pub unwritten: Vec<NativeBinding>,
 }
 
 impl BindGroupRecord {
@@ -296,6 +298,9 @@ pub(crate) struct HotBuffer {
     /// Bits of [`BufferUsages`].
     pub usage: u32,
     pub tracked: bool,
+    /// Whether there is something to check in the record: the pass must have declared the use, or an upload must have
+    /// come.
+    pub guarded: bool,
 }
 
 /// What binding a group asks. Its layout lives as long as it, so the slot says which.
@@ -326,6 +331,7 @@ impl Record for BufferRecord {
             native: self.native,
             usage: self.usage.bits(),
             tracked: self.contents == Contents::Tracked,
+            guarded: self.contents == Contents::Tracked || self.unwritten,
         }
     }
 }
@@ -521,8 +527,26 @@ impl Registry {
         }
     }
 
-    /// Whether uploads have reached all that a view shows; always, where the ledger knows the contents.
-    pub(crate) fn is_written(&self, view: u32) -> bool {
+    /// Notes an upload to a buffer.
+    #[inline]
+    pub(crate) fn buffer_written(&mut self, buffer: u32) {
+        if let Some(record) = self.buffers.at_mut(buffer)
+            && std::mem::take(&mut record.unwritten)
+        {
+            self.buffers.refresh(buffer);
+        }
+    }
+
+    /// Whether uploads have reached all that a view shows, or anything of a buffer; always, where the ledger knows the
+    /// contents.
+    pub(crate) fn is_written(&self, binding: &NativeBinding) -> bool {
+        let view = match *binding {
+            NativeBinding::Buffer { buffer, .. } => {
+                return self.buffers.at(buffer).is_none_or(|record| !record.unwritten);
+            }
+            NativeBinding::Texture { view, .. } => view,
+            NativeBinding::Sampler { .. } => return true,
+        };
         let Some(record) = self.views.at(view) else { return true };
         self.textures.at(record.texture).is_none_or(|texture| texture.written.contains(&record.range))
     }

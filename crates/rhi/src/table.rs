@@ -136,6 +136,17 @@ impl<R: Record> Table<R> {
         handle
     }
 
+    /// Copies anew what commands ask of a live resource.
+    pub(crate) fn refresh(&mut self, slot: u32) {
+        let (Some(row), Some(entry)) = (self.live.get_mut(slot as usize), self.slots.get(slot as usize))
+        else {
+            return;
+        };
+        if row.bits != 0 {
+            row.hot = entry.record.as_ref().map(R::hot).unwrap_or_default();
+        }
+    }
+
     #[inline]
     pub(crate) fn is_live<K: Kind>(&self, handle: Handle<K>) -> bool {
         self.hot(handle).is_some()

@@ -89,6 +89,8 @@ impl<B: Backend> Device<B> {
                 usage: desc.usage,
                 contents: desc.contents,
                 memory,
+                // The services write what they own before anything reads it.
+                unwritten: desc.contents == Contents::Uploaded && memory == MemoryClass::Device,
             },
         );
         self.registry.charge(padded_size);

@@ -179,6 +179,8 @@ impl Binder<'_> {
         if hot.tracked {
             let usage = ResourceUse::Buffer { buffer, offset, size, usage: rule.used };
             group.tracked.push(TrackedBinding { usage, binding, dynamic });
+        } else if hot.guarded {
+            group.unwritten.push(NativeBinding::Buffer { buffer: buffer.slot(), offset, size });
         }
         Ok(())
     }
@@ -295,15 +297,17 @@ impl Binder<'_> {
             };
             let usage = ResourceUse::Texture { texture, range: record.range, usage };
             group.tracked.push(TrackedBinding { usage, binding, dynamic: None });
-        } else if self
-            .textures
-            .at(record.texture)
-            .is_some_and(|texture| !texture.written.contains(&record.range))
-        {
-            group.unwritten.push(view.slot());
         }
-        let layout = usage.layout(record.range.aspects);
-        group.bindings.push(NativeBinding::Texture { view: view.slot(), layout });
+        let native = NativeBinding::Texture { view: view.slot(), layout: usage.layout(record.range.aspects) };
+        group.bindings.push(native);
+        let unwritten = record.contents == Contents::Uploaded
+            && self
+                .textures
+                .at(record.texture)
+                .is_some_and(|texture| !texture.written.contains(&record.range));
+        if unwritten {
+            group.unwritten.push(native);
+        }
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! Shader modules and pipelines: reflection against layouts, once, at creation.
 
+use std::num::NonZeroU32;
+
 use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
@@ -498,6 +500,11 @@ fn binding_matches(
 ) -> std::result::Result<(), (String, String)> {
     if !wanted.visibility.contains(stage) {
         return Err((format!("visibility in {stage:?}"), format!("{:?}", wanted.visibility)));
+    }
+    let count = wanted.count.map_or(0, NonZeroU32::get);
+    if binding.count != count {
+        let shown = |count| if count == 0 { "one resource".into() } else { format!("an array of {count}") };
+        return Err((shown(binding.count), shown(count)));
     }
     let differs = || Err((format!("{:?}", binding.ty), format!("{:?}", wanted.ty)));
     match (wanted.ty, binding.ty) {

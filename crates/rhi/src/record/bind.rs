@@ -2,7 +2,7 @@
 
 use crate::backend::{
     BindState, BoundBuffer, BoundGroup, Dirty, MAX_DYNAMIC_OFFSETS, MAX_GROUPS, MAX_IMMEDIATES, NOT_BOUND,
-    VertexBuffers,
+    NativeBinding, VertexBuffers,
 };
 use crate::error::{Error, Result, invalid, state, unsupported};
 use crate::handle::BindGroup;
@@ -371,17 +371,23 @@ impl<'p> Bindings<'p> {
         Ok(())
     }
 
-    /// What a group shows of textures with uploaded contents must have been uploaded.
+    /// What a group shows of uploaded contents must have been uploaded: of a buffer, something.
     fn check_written(&self, record: &crate::registry::BindGroupRecord) -> Result<()> {
-        match record.unwritten.iter().find(|view| !self.registry.is_written(**view)) {
-            None => Ok(()),
-            Some(view) => {
-                let label = self.registry.views.at(*view).map_or("", |view| &view.label);
-                let what = self.what(&format!("set_bind_group of \"{}\"", record.label));
-                let found = format!("view \"{label}\" with mips or layers that nothing was uploaded to");
-                Err(state(what, "defined contents: uploaded before", found))
+        let missing = record.unwritten.iter().find(|binding| !self.registry.is_written(binding));
+        let Some(binding) = missing else { return Ok(()) };
+        let what = self.what(&format!("set_bind_group of \"{}\"", record.label));
+        let found = match *binding {
+            NativeBinding::Texture { view, .. } => {
+                let label = self.registry.views.at(view).map_or("", |view| &view.label);
+                format!("view \"{label}\" with mips or layers that nothing was uploaded to")
             }
-        }
+            NativeBinding::Buffer { buffer, .. } => {
+                let label = self.registry.buffers.at(buffer).map_or("", |buffer| &buffer.label);
+                format!("buffer \"{label}\", to which nothing was uploaded")
+            }
+            NativeBinding::Sampler { .. } => return Ok(()),
+        };
+        Err(state(what, "defined contents: uploaded before", found))
     }
 
     pub(super) fn set_immediates(&mut self, offset: u32, data: &[u8]) {

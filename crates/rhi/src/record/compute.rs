@@ -207,7 +207,7 @@ pub(super) fn indirect(
     )
 }
 
-/// A tracked buffer must be declared; one with uploaded contents need not be.
+/// A tracked buffer must be declared; one with uploaded contents need not be, once something was uploaded.
 #[inline]
 pub(super) fn tracked_buffer(
     bindings: &Bindings<'_>,
@@ -222,6 +222,10 @@ pub(super) fn tracked_buffer(
     {
         let expected = format!("\"{}\" declared by the pass as {usage:?}", record.label);
         return Err(invalid(bindings.what(call), "uses", expected, "no such declaration"));
+    }
+    if record.unwritten && !super::declared::is_empty_use(&usage) {
+        let found = format!("buffer \"{}\", to which nothing was uploaded", record.label);
+        return Err(state(bindings.what(call), "defined contents: uploaded before", found));
     }
     Ok(())
 }

@@ -316,7 +316,8 @@ impl<B: Backend> Recorder<'_, B> {
         })
     }
 
-    /// Records something between the begin and the end of a raster pass, within its label and its timestamps.
+    /// Records something between the begin and the end of a raster pass, within its timestamps. The backend names the
+    /// pass natively.
     #[inline]
     fn in_render_pass(
         &mut self,
@@ -328,7 +329,6 @@ impl<B: Backend> Recorder<'_, B> {
         let device = &mut *self.device;
         let Some(encoder) = &mut self.encoder else { return Ok(()) };
         let times = device.timings.pass(desc.label);
-        encoder.push_label(&device.backend, desc.label);
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index);
         }
@@ -338,7 +338,6 @@ impl<B: Backend> Recorder<'_, B> {
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index + 1);
         }
-        encoder.pop_label(&device.backend);
         result
     }
 
@@ -406,7 +405,7 @@ impl<B: Backend> Recorder<'_, B> {
         })
     }
 
-    /// Records something between the begin and the end of a compute pass, within its label and its timestamps.
+    /// Records something between the begin and the end of a compute pass, within its timestamps.
     #[inline]
     fn in_compute_pass(
         &mut self,

@@ -46,11 +46,11 @@ impl Bindings<'_> {
             && slice.offset & (needs.alignment - 1) == 0
             && slice.size.wrapping_sub(1) < hot.size
             && slice.offset <= hot.size - slice.size
-            && !hot.tracked;
+            && !hot.guarded;
         fits.then_some(BoundBuffer { native: hot.native, offset: slice.offset, size: slice.size })
     }
 
-    /// The long way: tracked buffers, empty slices, and everything that is wrong, which is kept.
+    /// The long way: tracked buffers, buffers before their first upload, empty slices, and everything that is wrong, which is kept.
     pub(super) fn accepts_after_all(
         &mut self,
         slice: &BufferSlice,

@@ -262,6 +262,7 @@ impl<B: Backend> Device<B> {
         self.backend.write_mapped(staging.slot(), src, data);
         self.backend.write_mapped(staging.slot(), src + size, &[0; 4][..padding as usize]);
         self.registry.retain(ResourceKind::Buffer, buffer.slot());
+        self.registry.buffer_written(buffer.slot());
         let id = self.uploads.push(Copy::Buffer { src, dst: buffer, offset, size: size + padding }, head);
         Ok(UploadTicket { device: self.tag, id })
     }

@@ -37,8 +37,7 @@ impl Scene {
         size: u64,
         bound: Option<u64>,
     ) -> (Owned<kind::BindGroup>, Owned<kind::Buffer>) {
-        let desc = BufferDesc::uploaded("frame data", size, BufferUsages::UNIFORM);
-        let data = self.gpu.create_buffer(&desc).unwrap();
+        let data = uploaded(&mut self.gpu, "frame data", size, BufferUsages::UNIFORM);
         let resource = BindingResource::Buffer { buffer: *data, offset: 0, size: bound };
         let made = group(&mut self.gpu, *self.shapes[shape], &[BindGroupEntry { binding: 0, resource }]);
         (made, data)
@@ -189,9 +188,7 @@ fn c035_bind_a_b_a() {
     let attributes = [VertexAttribute { format: VertexFormat::Float32, offset: 0, shader_location: 0 }];
     let layout = VertexBufferLayout { stride: 4, step: VertexStepMode::Vertex, attributes: &attributes };
     let pipeline = pipeline_of(&mut scene.gpu, &SIMPLE, &[], &[layout]);
-    let made = |scene: &mut Scene, label| {
-        scene.gpu.create_buffer(&BufferDesc::uploaded(label, 12, BufferUsages::VERTEX)).unwrap()
-    };
+    let made = |scene: &mut Scene, label| uploaded(&mut scene.gpu, label, 12, BufferUsages::VERTEX);
     let (a, b) = (made(&mut scene, "a"), made(&mut scene, "b"));
     scene.control.take_log();
     scene
@@ -318,6 +315,49 @@ fn tracked_resources_of_a_group_are_declared_with_the_moved_range() {
     invalid(with(&[], 0), "uses", &texts);
     invalid(with(&declared(0, 512, VS), 512), "uses", &texts);
     invalid(with(&declared(0, 1024, ShaderStages::FRAGMENT), 0), "uses", &texts);
+}
+
+#[test]
+fn a_buffer_is_not_read_before_its_first_upload() {
+    let (mut gpu, _control) = executing();
+    let target = texture(&mut gpu, "target", 4, 4, TextureUsages::RENDER_ATTACHMENT);
+    let target = view(&mut gpu, *target);
+    let usage = BufferUsages::UNIFORM | BufferUsages::VERTEX | BufferUsages::INDEX | BufferUsages::INDIRECT;
+    let data = gpu.create_buffer(&BufferDesc::uploaded("data", 64, usage)).unwrap();
+    let shape = group_layout(&mut gpu, &[entry(0, VS, uniform(16))]);
+    let bound = group(&mut gpu, *shape, &[BindGroupEntry::buffer(0, *data)]);
+    let pipeline = simple_pipeline(&mut gpu);
+    let (data, bound, pipeline) = (*data, *bound, *pipeline.pipeline);
+    let whole = slice(data, 0, 64);
+    type Command<'a> = &'a dyn Fn(&mut RenderPass<'_, null::Null>);
+    let commands: [Command<'_>; 4] = [
+        &|pass| pass.set_bind_group(0, bound, &[]),
+        &|pass| pass.set_vertex_buffer(0, whole),
+        &|pass| pass.set_index_buffer(whole, IndexFormat::Uint16),
+        &|pass| {
+            pass.set_pipeline(pipeline);
+            pass.draw_indirect(data, 0);
+        },
+    ];
+    let run = |gpu: &mut Gpu, command: Command<'_>| {
+        gpu.checked(|gpu| {
+            let mut recorder = gpu.record("frame")?;
+            recorder.render_pass(&pass(&[cleared(*target)], &[]), |pass| command(pass))?;
+            recorder.submit()
+        })
+    };
+    for command in commands {
+        wrong_state(
+            run(&mut gpu, command),
+            &["uploaded before", "buffer \"data\", to which nothing was uploaded"],
+        );
+    }
+    // Nothing is read of an empty slice.
+    assert!(run(&mut gpu, &|pass| pass.set_vertex_buffer(0, slice(data, 64, 0))).is_ok());
+    gpu.write_buffer(data, 0, &[0; 4]).unwrap();
+    for command in commands {
+        assert!(run(&mut gpu, command).is_ok());
+    }
 }
 
 #[test]

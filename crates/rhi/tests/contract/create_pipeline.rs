@@ -71,6 +71,9 @@ fn layouts_serve_what_the_shader_uses() {
     let place = "@group(0) @binding(2) item";
     assert!(bound(uses(uniform(16)), entry(2, fs, uniform(16))).is_ok());
     assert!(bound(uses(uniform(16)), entry(2, fs, dynamic_uniform(32))).is_ok());
+    let array = ShaderBinding { count: 4, ..uses(sampled()) };
+    let refused = bound(array, entry(2, fs, sampled()));
+    invalid(refused, "layout", &["\"raster\"", "an array of 4", place, "one resource"]);
     let missing = bound(uses(uniform(16)), entry(1, fs, uniform(16)));
     invalid(
         missing,

@@ -69,10 +69,6 @@ fn fed(gpu: &mut Gpu, stride: u64, step: VertexStepMode) -> Pipeline {
     pipeline_of(gpu, &SIMPLE, &[], &[VertexBufferLayout { stride, step, attributes: &[FLOAT] }])
 }
 
-fn uploaded(gpu: &mut Gpu, size: u64, usage: BufferUsages) -> Owned<kind::Buffer> {
-    gpu.create_buffer(&BufferDesc::uploaded("uploaded", size, usage)).unwrap()
-}
-
 #[test]
 fn the_first_draw_finds_all_defaults_and_the_second_nothing() {
     let mut scene = Scene::new();
@@ -98,7 +94,7 @@ fn the_first_draw_finds_all_defaults_and_the_second_nothing() {
 #[test]
 fn setting_what_is_set_changes_nothing() {
     let mut scene = Scene::new();
-    let vertices = uploaded(&mut scene.gpu, 64, BufferUsages::VERTEX | BufferUsages::INDEX);
+    let vertices = uploaded(&mut scene.gpu, "uploaded", 64, BufferUsages::VERTEX | BufferUsages::INDEX);
     let set = |pass: &mut RenderPass<'_, Null>, x: f32, reference: u32| {
         pass.set_viewport(x, 0.0, 32.0, 32.0, (0.0, 0.5));
         pass.set_scissor(x as u32, 0, 32, 32);
@@ -148,7 +144,7 @@ fn draws_need_a_pipeline_that_fits_the_pass() {
 #[test]
 fn c036_the_last_vertex_needs_no_full_stride() {
     let mut scene = Scene::new();
-    let data = uploaded(&mut scene.gpu, 28, BufferUsages::VERTEX);
+    let data = uploaded(&mut scene.gpu, "uploaded", 28, BufferUsages::VERTEX);
     let strided = fed(&mut scene.gpu, 8, VertexStepMode::Vertex);
     let repeated = fed(&mut scene.gpu, 0, VertexStepMode::Vertex);
     let mut draw = |pipeline: RenderPipeline, bytes, vertices| {
@@ -173,7 +169,7 @@ fn c036_the_last_vertex_needs_no_full_stride() {
 #[test]
 fn instances_are_bounded_by_instance_buffers() {
     let mut scene = Scene::new();
-    let data = uploaded(&mut scene.gpu, 16, BufferUsages::VERTEX | BufferUsages::INDEX);
+    let data = uploaded(&mut scene.gpu, "uploaded", 16, BufferUsages::VERTEX | BufferUsages::INDEX);
     let pipeline = fed(&mut scene.gpu, 4, VertexStepMode::Instance);
     let mut draw = |instances: std::ops::Range<u32>, indexed: bool| {
         scene.pass(&[], |pass| {
@@ -207,8 +203,8 @@ fn vertex_buffers_that_the_pipeline_reads_are_bound() {
 #[test]
 fn slices_have_the_usage_the_alignment_and_the_range() {
     let mut scene = Scene::new();
-    let data = uploaded(&mut scene.gpu, 64, BufferUsages::VERTEX | BufferUsages::INDEX);
-    let other = uploaded(&mut scene.gpu, 64, BufferUsages::UNIFORM);
+    let data = uploaded(&mut scene.gpu, "uploaded", 64, BufferUsages::VERTEX | BufferUsages::INDEX);
+    let other = uploaded(&mut scene.gpu, "uploaded", 64, BufferUsages::UNIFORM);
     let mut vertex = |index, slice| scene.pass(&[], |pass| pass.set_vertex_buffer(index, slice));
     assert_eq!(vertex(15, slice(*data, 64, 0)), Ok(()));
     unsupported(
@@ -236,7 +232,7 @@ fn slices_have_the_usage_the_alignment_and_the_range() {
 fn slots_beyond_the_enabled_limit_are_refused() {
     let limits = Limits { max_vertex_buffers: 8, ..Limits::default() };
     let (mut gpu, _control) = device(NullConfig { limits, ..NullConfig::default() });
-    let data = uploaded(&mut gpu, 64, BufferUsages::VERTEX);
+    let data = uploaded(&mut gpu, "uploaded", 64, BufferUsages::VERTEX);
     let texture = texture(&mut gpu, "target", 4, 4, TextureUsages::RENDER_ATTACHMENT);
     let target = view(&mut gpu, *texture);
     let mut recorder = gpu.record("frame").unwrap();
@@ -249,7 +245,7 @@ fn slots_beyond_the_enabled_limit_are_refused() {
 #[test]
 fn indices_are_counted_and_of_the_strips_format() {
     let mut scene = Scene::new();
-    let data = uploaded(&mut scene.gpu, 6, BufferUsages::INDEX);
+    let data = uploaded(&mut scene.gpu, "uploaded", 6, BufferUsages::INDEX);
     let pipeline = *scene.pipeline.pipeline;
     let draw = |scene: &mut Scene, pipeline, indices, format: Option<IndexFormat>| {
         scene.pass(&[], |pass| {
@@ -280,7 +276,7 @@ fn indices_are_counted_and_of_the_strips_format() {
 #[test]
 fn no_work_reaches_no_backend_but_is_checked() {
     let mut scene = Scene::new();
-    let arguments = uploaded(&mut scene.gpu, 64, BufferUsages::INDIRECT);
+    let arguments = uploaded(&mut scene.gpu, "uploaded", 64, BufferUsages::INDIRECT);
     let backwards = std::ops::Range { start: 5, end: 2 };
     scene
         .drawn(|pass| {
@@ -298,7 +294,7 @@ fn no_work_reaches_no_backend_but_is_checked() {
 #[test]
 fn c037_multi_draw_counts() {
     let mut scene = Scene::new();
-    let arguments = uploaded(&mut scene.gpu, 64, BufferUsages::INDIRECT | BufferUsages::INDEX);
+    let arguments = uploaded(&mut scene.gpu, "uploaded", 64, BufferUsages::INDIRECT | BufferUsages::INDEX);
     let buffer = arguments.slot();
     scene
         .drawn(|pass| {
@@ -322,8 +318,8 @@ fn c037_multi_draw_counts() {
 #[test]
 fn indirect_arguments_lie_in_their_buffer() {
     let mut scene = Scene::new();
-    let arguments = uploaded(&mut scene.gpu, 64, BufferUsages::INDIRECT);
-    let other = uploaded(&mut scene.gpu, 64, BufferUsages::UNIFORM);
+    let arguments = uploaded(&mut scene.gpu, "uploaded", 64, BufferUsages::INDIRECT);
+    let other = uploaded(&mut scene.gpu, "uploaded", 64, BufferUsages::UNIFORM);
     let mut draw = |buffer, offset, count, stride| {
         scene.drawn(|pass| pass.multi_draw_indirect(buffer, offset, count, stride))
     };

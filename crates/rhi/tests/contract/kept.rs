@@ -51,12 +51,10 @@ impl Scene {
             pipeline_of(&mut gpu, &SIMPLE, &[], &[fed]),
         ];
         let kernel = kernel(&mut gpu, &PUSHES, &[]);
-        let desc = BufferDesc::uploaded("uniforms", 1024, BufferUsages::UNIFORM);
-        let uniforms = gpu.create_buffer(&desc).unwrap();
+        let uniforms = uploaded(&mut gpu, "uniforms", 1024, BufferUsages::UNIFORM);
         let entries = [BindGroupEntry::buffer_range(0, *uniforms, 0, 256)];
         let groups = [0, 0, 1, 1].map(|shape: usize| group(&mut gpu, *shapes[shape], &entries));
-        let desc = BufferDesc::uploaded("data", 256, BufferUsages::VERTEX | BufferUsages::INDEX);
-        let data = gpu.create_buffer(&desc).unwrap();
+        let data = uploaded(&mut gpu, "data", 256, BufferUsages::VERTEX | BufferUsages::INDEX);
         control.take_log();
         Self { gpu, control, targets, pipelines, kernel, groups, data, _kept: (textures, uniforms, shapes) }
     }

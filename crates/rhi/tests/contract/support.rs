@@ -188,6 +188,13 @@ pub fn buffer(gpu: &mut Gpu, label: &str, size: u64, usage: BufferUsages) -> Own
     gpu.create_buffer(&BufferDesc::new(label, size, usage | BOTH_COPIES)).unwrap()
 }
 
+/// A buffer to which zeros were uploaded.
+pub fn uploaded(gpu: &mut Gpu, label: &str, size: u64, usage: BufferUsages) -> Owned<kind::Buffer> {
+    let made = gpu.create_buffer_with(label, usage, &vec![0; size as usize]).unwrap();
+    gpu.flush_uploads().unwrap();
+    made
+}
+
 pub fn texture(
     gpu: &mut Gpu,
     label: &str,

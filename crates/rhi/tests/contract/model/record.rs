@@ -399,6 +399,9 @@ impl Recording<'_, '_> {
         if is_tracked && !bound.writes && !data.contents.images[0].is_defined(0, bound.size) {
             reasons.push(Reason::State);
         }
+        if data.uploaded && !data.written {
+            reasons.push(Reason::State);
+        }
         // An undeclared group that reaches tracked contents is refused where it is bound.
         let is_declared = c < 240;
         if !is_declared && is_tracked {
