@@ -24,6 +24,7 @@ mod readback;
 mod request;
 mod scenarios;
 mod sequences;
+mod strange;
 mod transfer;
 mod upload;
 mod upload_ring;
