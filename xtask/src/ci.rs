@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: every check in a fixed order, cheap ones first, with a table of what each took.
 
 use crate::process::{self, Failure, Outcome};
-use crate::{check_targets, instructions, layering, setup, tasks, web};
+use crate::{check_targets, instructions, layering, proofs, setup, tasks, web};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,8 @@ const STEPS: &[Step] = &[
     Step { name: "setup", about: "the Vulkan driver and the validation layer", run: |_| setup() },
     Step { name: "test", about: "all tests, GPU tests under the validation layer", run: test },
     Step { name: "doctest", about: "the examples in the documentation", run: doctest },
+    Step { name: "miri", about: "handles, owners, leases and recorders under Miri", run: |_| miri() },
+    Step { name: "fuzz", about: "type-check of the fuzz target", run: |_| fuzz() },
     Step { name: "docs", about: "documentation, warnings denied", run: |_| docs() },
     Step { name: "demo", about: "three small validated frames", run: |_| demo() },
     Step { name: "web", about: "fixtures, selection and demo in a browser, the wasm's size", run: |_| web() },
@@ -153,6 +155,19 @@ fn test(totals: &Totals) -> Outcome<Done> {
 fn doctest(totals: &Totals) -> Outcome<Done> {
     let mut command = tasks::doctest_command(&["--workspace".to_owned()], &[]);
     process::run_watched(command.envs(setup::test_env()?), totals.watcher())?;
+    Ok(Done::Passed)
+}
+
+fn miri() -> Outcome<Done> {
+    if let Some(missing) = proofs::miri_lacks() {
+        return Ok(Done::Skipped(missing));
+    }
+    proofs::miri(&[])?;
+    Ok(Done::Passed)
+}
+
+fn fuzz() -> Outcome<Done> {
+    proofs::fuzz(&["--check".to_owned()])?;
     Ok(Done::Passed)
 }
 

@@ -9,6 +9,7 @@ mod instructions;
 mod layering;
 mod metadata;
 mod process;
+mod proofs;
 mod setup;
 mod tasks;
 #[cfg(test)]
@@ -64,6 +65,19 @@ const TASKS: &[Task] = &[
         summary: "build the demo for browsers and serve it; with --test run fixtures, selection and demo in Chromium\n      \
                   (filters: fixtures, webgpu, webgl, selection, demo, or parts of fixtures' names)",
         run: web::run,
+    },
+    Task {
+        name: "miri",
+        usage: "miri",
+        summary: "run the RHI's tests of handles, owners, leases and recorders under Miri (needs a nightly toolchain)",
+        run: proofs::miri,
+    },
+    Task {
+        name: "fuzz",
+        usage: "fuzz [SECONDS] | fuzz --check",
+        summary: "run random sequences of calls against the model, guided by coverage (needs a nightly toolchain and\n      \
+                  cargo-fuzz); --check only type-checks",
+        run: proofs::fuzz,
     },
     Task {
         name: "docs",
