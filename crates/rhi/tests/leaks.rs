@@ -96,6 +96,7 @@ fn frame(gpu: &mut Gpu, number: u64, old: &mut Option<ReadTicket>) -> Result<()>
         view: *view,
         load: LoadOp::Clear(ClearValue::Float([0.0; 4])),
         store: StoreOp::Store,
+        resolve: None,
     })];
     let uses = [ResourceUse::Buffer { buffer: *data, offset: 0, size: 256, usage: BufferUse::Vertex }];
     let desc = RenderPassDesc { label: "raster", colors: &colors, uses: &uses, ..Default::default() };

@@ -361,7 +361,7 @@ impl Recording<'_, '_> {
                 pass.draw(0..3, 0..1);
             }
         };
-        let colors = [Some(ColorAttachment { view, load, store })];
+        let colors = [Some(ColorAttachment { view, load, store, resolve: None })];
         let answer = match d % 4 {
             0 => self.recorder.render_pass_parallel(&pass(&colors, &[]), 2, |_, pass| draw(pass)),
             _ => self.recorder.render_pass(&pass(&colors, &[]), draw),
