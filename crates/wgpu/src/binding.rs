@@ -56,7 +56,8 @@ impl Wgpu {
             .zip(bindings)
             .map(|(&binding, resource)| wgpu::BindGroupEntry { binding, resource: self.resource(resource) })
             .collect();
-        let native = wgpu::BindGroupDescriptor { label: Some(label), layout: &layout.raw, entries: &entries };
+        let native =
+            wgpu::BindGroupDescriptor { label: self.label(label), layout: &layout.raw, entries: &entries };
         let make = || self.device.create_bind_group(&native);
         let raw = self.errors.catch(&self.device, "create_bind_group", make)?;
         drop(entries);

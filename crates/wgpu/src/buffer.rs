@@ -108,7 +108,7 @@ impl Wgpu {
             }
         };
         let native =
-            wgpu::BufferDescriptor { label: Some(desc.label), size, usage, mapped_at_creation: false };
+            wgpu::BufferDescriptor { label: self.label(desc.label), size, usage, mapped_at_creation: false };
         let raw = self
             .errors
             .catch(&self.device, "create_buffer", || self.device.create_buffer(&native))

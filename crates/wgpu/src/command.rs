@@ -145,7 +145,10 @@ impl Encoder for WgpuEncoder {
 
     fn barriers(&mut self, _backend: &Wgpu, _batch: BarrierBatch<'_>) {}
 
-    fn push_label(&mut self, _backend: &Wgpu, label: &str) {
+    fn push_label(&mut self, backend: &Wgpu, label: &str) {
+        if !backend.labels {
+            return;
+        }
         match &mut self.pass {
             Pass::None => self.raw.push_debug_group(label),
             Pass::Render(pass) => pass.push_debug_group(label),
@@ -153,7 +156,10 @@ impl Encoder for WgpuEncoder {
         }
     }
 
-    fn pop_label(&mut self, _backend: &Wgpu) {
+    fn pop_label(&mut self, backend: &Wgpu) {
+        if !backend.labels {
+            return;
+        }
         match &mut self.pass {
             Pass::None => self.raw.pop_debug_group(),
             Pass::Render(pass) => pass.pop_debug_group(),
@@ -190,7 +196,7 @@ impl Encoder for WgpuEncoder {
         let times = self.carry();
         self.immediates.forget();
         let native = wgpu::RenderPassDescriptor {
-            label: Some(pass.label),
+            label: backend.label(pass.label),
             color_attachments: &colors,
             depth_stencil_attachment,
             timestamp_writes: times.map(|(set, first, last)| wgpu::RenderPassTimestampWrites {

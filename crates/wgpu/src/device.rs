@@ -66,6 +66,8 @@ pub struct Wgpu {
     adapter: Option<wgpu::Adapter>,
     /// The API below wgpu.
     pub(crate) native: wgpu::Backend,
+    /// Whether objects and passes are named: where somebody validates, and on adopted devices. wgpu copies every name.
+    pub(crate) labels: bool,
     /// Whether draws have a base vertex.
     pub(crate) base_vertex: bool,
     /// Whether a depth bias can be limited.
@@ -182,6 +184,12 @@ impl Wgpu {
         Ok(find(request, options).await?.iter().map(describe).collect())
     }
 
+    /// A name, where there are names.
+    #[inline]
+    pub(crate) fn label<'l>(&self, label: &'l str) -> Option<&'l str> {
+        self.labels.then_some(label)
+    }
+
     /// Opens a device as [`purlin_rhi::Device::request`] does, on the APIs and for the surface of the options. Hand it
     /// to [`purlin_rhi::Device::from_backend`] with the same request.
     ///
@@ -214,7 +222,8 @@ impl Wgpu {
             BackendError::Failed { call: "request_device", detail: error.to_string() }.at(what)
         })?;
         let errors = Errors::of_own(&device);
-        Ok(Self::new(device, queue, Some(found), negotiated.features, errors))
+        let labels = request.validation != Validation::Off;
+        Ok(Self { labels, ..Self::new(device, queue, Some(found), negotiated.features, errors) })
     }
 
     /// Takes part in a device that somebody else made, and never destroys it: other programs of the same process may go
@@ -252,6 +261,7 @@ impl Wgpu {
             queue,
             adapter: found,
             native: native.backend,
+            labels: true,
             bias_clamp: downlevel.contains(wgpu::DownlevelFlags::DEPTH_BIAS_CLAMP),
             base_vertex: downlevel.contains(wgpu::DownlevelFlags::BASE_VERTEX),
             info,

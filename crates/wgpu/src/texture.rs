@@ -16,7 +16,7 @@ impl Wgpu {
             usage |= TextureUsages::TEXTURE_BINDING;
         }
         let native = wgpu::TextureDescriptor {
-            label: Some(desc.label),
+            label: self.label(desc.label),
             size: desc.size,
             mip_level_count: desc.mips,
             sample_count: desc.samples,
@@ -42,7 +42,7 @@ impl Wgpu {
     pub(crate) fn new_view(&mut self, slot: u32, view: &NativeView<'_>) -> NativeResult {
         let texture = self.textures.get(view.texture);
         let native = wgpu::TextureViewDescriptor {
-            label: Some(view.label),
+            label: self.label(view.label),
             // An aspect has a format of its own in wgpu's eyes, and that is the default.
             format: (view.format != texture.format()).then_some(view.format),
             dimension: Some(view.dimension),
@@ -78,7 +78,7 @@ impl Wgpu {
 
     pub(crate) fn new_sampler(&mut self, slot: u32, desc: &SamplerDesc<'_>) -> NativeResult {
         let native = wgpu::SamplerDescriptor {
-            label: Some(desc.label),
+            label: self.label(desc.label),
             address_mode_u: desc.address[0],
             address_mode_v: desc.address[1],
             address_mode_w: desc.address[2],
