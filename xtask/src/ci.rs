@@ -26,7 +26,11 @@ const STEPS: &[Step] = &[
         run: |_| layering(),
     },
     Step { name: "clippy", about: "lints, warnings denied", run: |_| clippy() },
-    Step { name: "setup", about: "the Vulkan driver and the validation layer", run: |_| setup() },
+    Step {
+        name: "setup",
+        about: "the Vulkan driver, the validation layer and window servers",
+        run: |_| setup(),
+    },
     Step { name: "test", about: "all tests, GPU tests under the validation layer", run: test },
     Step { name: "doctest", about: "the examples in the documentation", run: doctest },
     Step { name: "miri", about: "handles, owners, leases and recorders under Miri", run: |_| miri() },

@@ -117,6 +117,7 @@ Set for tests and the validated demo (set them yourself to run `cargo test` by h
   VK_KHRONOS_VALIDATION_SYNCVAL_SHADER_ACCESSES_HEURISTIC=1
   PURLIN_VALIDATE=1     tests: ask for validation with synchronization validation
   PURLIN_REQUIRE_GPU=1  tests: no adapter is a failure, not a skip
+  PURLIN_REQUIRE_WINDOWS=1  tests: no Xvfb or Weston is a failure, not a skip
 ";
 
 fn main() -> ExitCode {

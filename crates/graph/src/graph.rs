@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use bumpalo::Bump;
 use purlin_rhi::backend::Backend;
-use purlin_rhi::{Buffer, Device, TexelLayout, Texture};
+use purlin_rhi::{Buffer, Device, SurfaceFrame, TexelLayout, Texture};
+use smallvec::SmallVec;
 
 use crate::arena::GraphArena;
 use crate::clock::Moment;
@@ -30,6 +31,7 @@ pub struct Graph<'f, B: Backend> {
     pub(crate) context: &'f mut Context,
     pub(crate) bodies: bumpalo::collections::Vec<'f, Body<'f, B>>,
     pub(crate) reads: u32,
+    pub(crate) frames: SmallVec<[SurfaceFrame; 1]>,
     pub(crate) begun: Moment,
 }
 
@@ -53,7 +55,7 @@ impl<'f, B: Backend> Graph<'f, B> {
         let bump: &'f Bump = bump;
         context.begin(NEXT_GRAPH.fetch_add(1, Ordering::Relaxed));
         let bodies = bumpalo::collections::Vec::new_in(bump);
-        Self { label, bump, context, bodies, reads: 0, begun }
+        Self { label, bump, context, bodies, reads: 0, frames: SmallVec::new(), begun }
     }
 
     /// Declares a texture that lives within the frame. Passes that write it make it; nothing is read that no pass has
@@ -232,6 +234,13 @@ impl<'f, B: Backend> Graph<'f, B> {
         let after = declared.passes.len() as u32;
         declared.export(ExportDecl { target, after, at });
         ExportId { graph: self.context.graph, index }
+    }
+
+    /// Presents a frame of a surface after all passes. What they leave in its texture, which is imported with
+    /// [`import_texture`](Self::import_texture), is what the window shows. A graph that is dropped or refused gives the
+    /// frame back to its surface.
+    pub fn present(&mut self, frame: SurfaceFrame) {
+        self.frames.push(frame);
     }
 
     /// Compiles the graph, records its live passes and submits them.

@@ -118,6 +118,9 @@ fn record<B: Backend>(graph: &mut Graph<'_, B>, device: &mut Device<B>) -> Resul
             graph.context.pass_ns.push(pass_begun.elapsed());
         }
     }
+    for frame in std::mem::take(&mut graph.frames) {
+        recorder.present(frame).map_err(|source| device_error(graph, source))?;
+    }
     graph.context.stats.record_ns = begun.elapsed();
     let begun = Moment::now();
     let token = recorder.submit().map_err(|source| device_error(graph, source))?;

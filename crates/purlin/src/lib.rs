@@ -21,12 +21,12 @@ pub use purlin_wgpu as wgpu;
 
 pub use purlin_graph::{GraphError, TransientBuffer, TransientTexture, bind};
 pub use purlin_rhi::{
-    AdapterSelector, BindGroup, BindGroupDesc, BindGroupEntry, BindGroupLayout, BindGroupLayoutDesc, Buffer,
-    BufferDesc, BufferSlice, ClearValue, ColorTarget, ComputePipeline, ComputePipelineDesc, Contents,
-    DepthStencilDesc, DeviceRequest, Error, Features, Limits, LoadOp, Owned, PipelineLayoutDesc,
-    PrimitiveDesc, RenderPipeline, RenderPipelineDesc, Result, Sampler, SamplerDesc, ShaderStageDesc,
-    StoreOp, SubmissionToken, Texture, TextureDesc, TextureViewDesc, Validation, VertexBufferLayout, kind,
-    types,
+    Acquired, AdapterSelector, BindGroup, BindGroupDesc, BindGroupEntry, BindGroupLayout,
+    BindGroupLayoutDesc, Buffer, BufferDesc, BufferSlice, ClearValue, ColorTarget, ComputePipeline,
+    ComputePipelineDesc, Contents, DepthStencilDesc, DeviceRequest, Error, Features, Limits, LoadOp, Owned,
+    PipelineLayoutDesc, PrimitiveDesc, RenderPipeline, RenderPipelineDesc, Result, Sampler, SamplerDesc,
+    ShaderStageDesc, Skip, StoreOp, SubmissionToken, Surface, SurfaceConfig, SurfaceFrame, SurfaceTarget,
+    Texture, TextureDesc, TextureViewDesc, Validation, VertexBufferLayout, kind, types,
 };
 
 /// A device of the usual backend.

@@ -40,12 +40,13 @@ use crate::plan::{BarrierBatch, TextureRange};
 use crate::request::DeviceRequest;
 use crate::shader::ShaderSource;
 pub use crate::slots::SlotTable;
+use crate::surface::{FrameUse, SurfaceBackend};
 use crate::types::{
     BindGroupLayoutEntry, Extent3d, IndexFormat, Origin3d, TextureAspect, TextureFormat, TextureViewDimension,
 };
 
 /// A GPU API, or something that behaves like one.
-pub trait Backend: Sized + Send + Sync + 'static {
+pub trait Backend: SurfaceBackend + Sized + Send + Sync + 'static {
     /// Records commands natively.
     type Encoder: Encoder<Backend = Self>;
 
@@ -177,9 +178,14 @@ pub trait Backend: Sized + Send + Sync + 'static {
     }
     /// Gives up what an encoder recorded.
     fn discard(&mut self, encoder: Self::Encoder);
-    /// Submits encoders in order, leaving the vector empty, and signals `ordinal` when all of them are done. On an
-    /// error nothing was submitted and the encoders are discarded.
-    fn submit(&mut self, encoders: &mut Vec<Self::Encoder>, ordinal: u64) -> NativeResult;
+    /// Submits encoders in order, leaving the vector empty, and signals `ordinal` when all of them are done. `frames`
+    /// are the acquired images that the work uses. On an error nothing was submitted and the encoders are discarded.
+    fn submit(
+        &mut self,
+        encoders: &mut Vec<Self::Encoder>,
+        ordinal: u64,
+        frames: &[FrameUse],
+    ) -> NativeResult;
     /// The last ordinal that is complete. Never waits. Recycles encoders.
     fn completed(&mut self) -> Result<u64, BackendError>;
     /// Waits until `ordinal` is complete or the time is over; whether it is complete.

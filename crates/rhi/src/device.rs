@@ -16,6 +16,7 @@ use crate::plan::{HazardMode, Ledger, Planner};
 use crate::registry::Registry;
 use crate::request::{DeviceRequest, StorageCeilings};
 use crate::services::{FrameArena, ReadbackRing, Timings, UploadRing};
+use crate::surface::Surfaces;
 use crate::types::TextureFormat;
 
 static NEXT_TAG: AtomicU32 = AtomicU32::new(0);
@@ -60,6 +61,7 @@ pub struct Device<B: Backend> {
     pub(crate) readbacks: ReadbackRing,
     pub(crate) frame_arena: FrameArena,
     pub(crate) timings: Timings,
+    pub(crate) surfaces: Surfaces,
     pub(crate) drops: &'static DropQueue,
     pub(crate) scratch: crate::record::Scratch<B>,
     late_drops: Vec<DropNote>,
@@ -123,6 +125,7 @@ impl<B: Backend> Device<B> {
             readbacks: ReadbackRing::new(request.storage.readback),
             frame_arena: FrameArena::new(request.storage.frame_arena_page),
             timings: Timings::default(),
+            surfaces: Surfaces::default(),
             drops: DropQueue::lend(),
             scratch: crate::record::Scratch::default(),
             late_drops: Vec::new(),
@@ -258,7 +261,13 @@ impl<B: Backend> Device<B> {
     pub fn maintain(&mut self) -> Result<()> {
         self.poll()?;
         self.collect_drops();
-        self.retire();
+        if self.surfaces.is_empty() {
+            self.retire();
+        } else {
+            self.collect_surface_drops();
+            self.retire();
+            self.retire_surfaces();
+        }
         Ok(())
     }
 
@@ -323,7 +332,8 @@ impl<B: Backend> Device<B> {
     /// Destroys a resource by handle: the handle is stale at once, memory goes when dependents and the GPU are done.
     ///
     /// # Errors
-    /// A stale or foreign handle, also on the second destruction; a page of the frame arena, which is the device's.
+    /// A stale or foreign handle, also on the second destruction; a page of the frame arena and an image of a surface,
+    /// which are the device's.
     pub fn destroy<K: Kind>(&mut self, handle: Handle<K>) -> Result<()> {
         self.check_lost("destroy")?;
         self.collect_drops();
@@ -333,6 +343,9 @@ impl<B: Backend> Device<B> {
         {
             let found = format!("{} of the device's services", named(K::KIND, &record.label));
             return Err(state("destroy", "a buffer that the program made", found));
+        }
+        if handle.device() == self.tag && self.is_of_surface(K::KIND, handle.slot()) {
+            return Err(state("destroy", "a resource that the program made", "one of a surface"));
         }
         let foreign = handle.device() != self.tag;
         if foreign || !self.registry.destroy(K::KIND, handle.slot(), handle.generation(), self.submitted) {
@@ -344,6 +357,14 @@ impl<B: Backend> Device<B> {
             });
         }
         Ok(())
+    }
+
+    fn is_of_surface(&self, kind: ResourceKind, slot: u32) -> bool {
+        match kind {
+            ResourceKind::Texture => self.registry.textures.at(slot).is_some_and(|record| record.surface),
+            ResourceKind::TextureView => self.surfaces.owns_view(slot),
+            _ => false,
+        }
     }
 
     pub(crate) fn own<K: Kind>(&self, handle: Handle<K>) -> Owned<K> {
@@ -398,6 +419,7 @@ impl<B: Backend> Drop for Device<B> {
             }
         }
         self.registry.destroy_everything(&mut self.backend, &mut self.ledger);
+        self.destroy_surfaces();
         self.drops.give_back();
     }
 }

@@ -99,6 +99,14 @@ pub enum Error {
         /// What the driver said.
         detail: String,
     },
+    /// A surface is lost, and nothing but the surface: drop it and make another of the same target.
+    #[error("{what}: the surface is lost: {detail}")]
+    SurfaceLost {
+        /// The call, with the surface's label.
+        what: String,
+        /// What the driver said.
+        detail: String,
+    },
     /// No adapter fits, or the system has no driver.
     #[error("no adapter: {detail}")]
     NoAdapter {

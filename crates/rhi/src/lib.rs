@@ -62,6 +62,7 @@ pub mod request;
 pub mod services;
 pub mod shader;
 mod slots;
+pub mod surface;
 mod table;
 pub mod types;
 mod written;
@@ -88,6 +89,7 @@ pub use record::{
 };
 pub use request::{AdapterSelector, DeviceRequest, StorageCeilings, Validation};
 pub use services::{PassTime, ReadTicket, UploadState, UploadTicket};
+pub use surface::{Acquired, Skip, Surface, SurfaceConfig, SurfaceFrame, SurfaceTarget};
 
 /// The guide's code, run.
 #[cfg(doctest)]

@@ -53,6 +53,8 @@ pub(crate) struct TextureRecord {
     /// Which subresources uploads have reached; only with uploaded contents.
     pub written: Written,
     pub bytes: u64,
+    /// Whether it is an image of a surface.
+    pub surface: bool,
 }
 
 impl TextureRecord {

@@ -5,6 +5,7 @@
 
 use crate::caps::{AdapterInfo, Features, FormatRequirement, FormatUses, Limits};
 use crate::error::{Error, Result, invalid, unsupported};
+use crate::surface::SurfaceTarget;
 use crate::types::{DeviceType, TextureFormat};
 
 /// Which adapter to open.
@@ -73,6 +74,8 @@ pub struct DeviceRequest<'a> {
     pub required_limits: Limits,
     /// Format uses without which the request fails.
     pub required_formats: &'a [FormatRequirement],
+    /// A window that the adapter must be able to present to. Surfaces of other windows can be made too.
+    pub surface: Option<&'a SurfaceTarget>,
     /// How much the driver's validation checks.
     pub validation: Validation,
     /// Ceilings of tables and rings.

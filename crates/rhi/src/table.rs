@@ -204,6 +204,12 @@ impl<R: Record> Table<R> {
         self.slots.get_mut(slot as usize).filter(|slot| slot.occupied)?.record.as_mut()
     }
 
+    /// Whether the resource that a handle of this device names or named is in its slot still, live or retiring.
+    pub(crate) fn is_there<K: Kind>(&self, handle: Handle<K>) -> bool {
+        let slot = self.slots.get(handle.slot() as usize);
+        slot.is_some_and(|slot| slot.occupied && slot.generation == handle.generation())
+    }
+
     /// The handle of an occupied slot that has not been destroyed.
     pub(crate) fn handle_at<K: Kind>(&self, slot: u32) -> Option<Handle<K>> {
         match self.live.get(slot as usize) {

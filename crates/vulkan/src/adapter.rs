@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
-use ash::vk;
+use ash::{ext, khr, vk};
 use purlin_rhi::backend::{MAX_GROUPS, MAX_IMMEDIATES, MAX_VERTEX_BUFFERS};
 use purlin_rhi::caps::{AdapterInfo, Features, FormatUses, Limits};
 use purlin_rhi::types::{DeviceType, TextureFormat, TextureSampleType};
@@ -43,17 +43,24 @@ pub(crate) struct Physical {
     formats: OnceLock<Box<[(vk::FormatFeatureFlags, vk::SampleCountFlags)]>>,
     /// Shader abilities that are enabled wherever they are; see [`shader_features`].
     pub shader_features: vk::PhysicalDeviceFeatures,
+    /// Whether it has swapchains.
+    pub swapchains: bool,
+    /// Whether images of swapchains can have views of other formats.
+    pub mutable_swapchains: bool,
+    /// Whether presents can signal fences.
+    pub present_fences: bool,
 }
 
 /// Lists the physical devices; empty when there are none.
 pub(crate) fn catalog(instance: &Instance) -> Result<Vec<Physical>, vk::Result> {
     // SAFETY: the instance is live.
     let devices = unsafe { instance.raw.enumerate_physical_devices() }?;
-    Ok(devices.into_iter().map(|device| Physical::new(&instance.raw, device)).collect())
+    Ok(devices.into_iter().map(|device| Physical::new(instance, device)).collect())
 }
 
 impl Physical {
-    fn new(instance: &ash::Instance, raw: vk::PhysicalDevice) -> Self {
+    fn new(owner: &Instance, raw: vk::PhysicalDevice) -> Self {
+        let instance = &owner.raw;
         // SAFETY: the physical device is of this instance.
         let base = unsafe { instance.get_physical_device_properties(raw) };
         let modern = base.api_version >= API_VERSION;
@@ -107,6 +114,7 @@ impl Physical {
         let mut features = from_native(&core);
         features.set(Features::TIMESTAMP_QUERY, timestamps);
         features |= Features::CORE | Features::DEPTH_UPLOADS;
+        let presentation = if modern { presentation(owner, raw) } else { Default::default() };
         let driver_name = text(&driver.driver_name);
         let info = AdapterInfo {
             backend: "vulkan",
@@ -143,6 +151,9 @@ impl Physical {
             depth_formats: DepthFormats::new(instance, raw),
             formats: OnceLock::new(),
             shader_features: shader_features(&core),
+            swapchains: presentation.0,
+            mutable_swapchains: presentation.1,
+            present_fences: presentation.2,
         }
     }
 
@@ -242,6 +253,28 @@ impl Physical {
         }
         uses
     }
+}
+
+/// Whether the device has swapchains, those of several view formats, and present fences.
+fn presentation(instance: &Instance, raw: vk::PhysicalDevice) -> (bool, bool, bool) {
+    let Some(systems) = &instance.windows else { return Default::default() };
+    // SAFETY: the physical device is of this instance.
+    let offered = unsafe { instance.raw.enumerate_device_extension_properties(raw) }.unwrap_or_default();
+    let has = |name: &CStr| {
+        offered.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name))
+            && offered.iter().any(|extension| extension.extension_name_as_c_str() == Ok(khr::swapchain::NAME))
+    };
+    let mut maintained = vk::PhysicalDeviceSwapchainMaintenance1FeaturesEXT::default();
+    if systems.maintenance.is_some() && has(ext::swapchain_maintenance1::NAME) {
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut maintained);
+        // SAFETY: as above; the device has the extension of the chain.
+        unsafe { instance.raw.get_physical_device_features2(raw, &mut features) };
+    }
+    (
+        has(khr::swapchain::NAME),
+        has(khr::swapchain_mutable_format::NAME),
+        maintained.swapchain_maintenance1 == vk::TRUE,
+    )
 }
 
 /// What the baseline needs and the device lacks, by Vulkan's names.

@@ -11,6 +11,10 @@ use purlin_rhi::desc::{
 use purlin_rhi::error::{BackendError, Error};
 use purlin_rhi::request::DeviceRequest;
 use purlin_rhi::shader::ShaderSource;
+use purlin_rhi::surface::{
+    FrameUse, NativeAcquire, NativePresented, NativeSwapchain, SurfaceBackend, SurfaceCapabilities,
+    SurfaceFailure, SurfaceImage, SurfaceTarget,
+};
 use purlin_rhi::types::{BindGroupLayoutEntry, TextureFormat};
 
 use crate::command::VulkanEncoder;
@@ -223,8 +227,13 @@ impl Backend for Vulkan {
         self.recycle_encoder(encoder);
     }
 
-    fn submit(&mut self, encoders: &mut Vec<VulkanEncoder>, ordinal: u64) -> NativeResult {
-        self.submit_encoders(encoders, ordinal)
+    fn submit(
+        &mut self,
+        encoders: &mut Vec<VulkanEncoder>,
+        ordinal: u64,
+        frames: &[FrameUse],
+    ) -> NativeResult {
+        self.submit_encoders(encoders, ordinal, frames)
     }
 
     fn completed(&mut self) -> Result<u64, BackendError> {
@@ -237,5 +246,59 @@ impl Backend for Vulkan {
 
     fn memory(&self) -> NativeMemory {
         self.memory.stats()
+    }
+}
+
+impl SurfaceBackend for Vulkan {
+    fn create_surface(&mut self, slot: u32, label: &str, target: &SurfaceTarget) -> Result<(), Error> {
+        self.new_surface(slot, label, target)
+    }
+
+    fn destroy_surface(&mut self, slot: u32) {
+        if let Some(surface) = self.surfaces.take(slot) {
+            self.free_surface(surface);
+        }
+    }
+
+    fn surface_capabilities(&self, slot: u32) -> Result<SurfaceCapabilities, SurfaceFailure> {
+        self.capabilities_of(slot)
+    }
+
+    fn configure_surface(
+        &mut self,
+        slot: u32,
+        swapchain: &NativeSwapchain<'_>,
+    ) -> Result<u32, SurfaceFailure> {
+        self.new_swapchain(slot, swapchain)
+    }
+
+    fn destroy_swapchain(&mut self, slot: u32, generation: u32, presented: bool) {
+        self.destroy_chain(slot, generation, presented);
+    }
+
+    fn is_presented(&mut self, slot: u32, generation: u32) -> Option<bool> {
+        self.presented(slot, generation)
+    }
+
+    fn acquire(
+        &mut self,
+        slot: u32,
+        semaphore: u32,
+        timeout: Duration,
+    ) -> Result<NativeAcquire, SurfaceFailure> {
+        self.acquire_image(slot, semaphore, timeout)
+    }
+
+    fn create_surface_texture(
+        &mut self,
+        slot: u32,
+        image: SurfaceImage,
+        desc: &TextureDesc<'_>,
+    ) -> NativeResult {
+        self.new_surface_texture(slot, image, desc)
+    }
+
+    fn present(&mut self, slot: u32, image: u32) -> Result<NativePresented, SurfaceFailure> {
+        self.present_image(slot, image)
     }
 }

@@ -67,7 +67,7 @@ const _: () = {
 };
 
 #[inline]
-fn stages(stages: Stages) -> vk::PipelineStageFlags2 {
+pub(crate) fn stages(stages: Stages) -> vk::PipelineStageFlags2 {
     vk::PipelineStageFlags2::from_raw(native_stages(stages.bits().into()))
 }
 

@@ -3,7 +3,8 @@
 use std::mem::ManuallyDrop;
 use std::time::Duration;
 
-use ash::vk;
+use arrayvec::ArrayVec;
+use ash::{ext, khr, vk};
 use purlin_rhi::backend::{NativeResult, SlotTable};
 use purlin_rhi::caps::{AdapterInfo, Capabilities, Features, FormatUses};
 use purlin_rhi::error::Error;
@@ -19,6 +20,8 @@ use crate::memory::{Memory, failed};
 use crate::messages::ValidationMessages;
 use crate::queue::Progress;
 use crate::resource::{Buffer, ImageKind, Texture, View};
+use crate::surface::Surface;
+use crate::swapchain::Presenter;
 
 /// How long dropping a device waits for the GPU before it gives the device up and leaks it.
 pub const TEARDOWN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -36,6 +39,8 @@ pub struct Vulkan {
     pub(crate) pools: CommandPools,
     /// Those of sections, whose command buffers are secondary.
     pub(crate) section_pools: CommandPools,
+    /// `None` when the adapter has no swapchains.
+    pub(crate) presenter: Option<Presenter>,
 
     pub(crate) buffers: SlotTable<Buffer>,
     pub(crate) textures: SlotTable<Texture>,
@@ -49,6 +54,7 @@ pub struct Vulkan {
     pub(crate) render_pipelines: SlotTable<vk::Pipeline>,
     pub(crate) compute_pipelines: SlotTable<vk::Pipeline>,
     pub(crate) query_sets: SlotTable<vk::QueryPool>,
+    pub(crate) surfaces: SlotTable<Surface>,
 
     pub(crate) instance: ManuallyDrop<Instance>,
 }
@@ -56,7 +62,7 @@ pub struct Vulkan {
 /// The catalog of the system.
 pub(crate) fn adapters(request: &DeviceRequest<'_>) -> Result<Vec<AdapterInfo>, Error> {
     let instance = Instance::new(request.label, request.validation)?;
-    Ok(physicals(&instance)?.into_iter().map(|physical| physical.info).collect())
+    Ok(candidates(&instance, request)?.into_iter().map(|physical| physical.info).collect())
 }
 
 fn physicals(instance: &Instance) -> Result<Vec<Physical>, Error> {
@@ -70,11 +76,26 @@ fn physicals(instance: &Instance) -> Result<Vec<Physical>, Error> {
     }
 }
 
+/// The catalog, where adapters that cannot present to the requested surface are not usable.
+fn candidates(instance: &Instance, request: &DeviceRequest<'_>) -> Result<Vec<Physical>, Error> {
+    let mut found = physicals(instance)?;
+    if let Some(target) = request.surface {
+        let surface = instance.create_surface(target, &format!("device request \"{}\"", request.label))?;
+        for physical in &mut found {
+            if physical.info.usable.is_ok() && !instance.presents(physical, surface) {
+                physical.info.usable = Err("it cannot present to the requested surface".into());
+            }
+        }
+        instance.destroy_surface(surface);
+    }
+    Ok(found)
+}
+
 impl Vulkan {
     pub(crate) fn open(request: &DeviceRequest<'_>) -> Result<Self, Error> {
         request.check()?;
         let instance = Instance::new(request.label, request.validation)?;
-        let mut found = physicals(&instance)?;
+        let mut found = candidates(&instance, request)?;
         let catalog: Vec<_> = found.iter().map(|physical| physical.info.clone()).collect();
         let physical = found.swap_remove(select(&catalog, request.adapter)?);
         let negotiated = negotiate(request, &physical.info, |format| {
@@ -107,6 +128,10 @@ impl Vulkan {
             // Depth and stencil copies begin at multiples of four.
             copy_offset_alignment: 4,
         };
+        let presenter = physical.swapchains.then(|| Presenter {
+            functions: khr::swapchain::Device::new(&instance.raw, &raw),
+            fences: physical.present_fences,
+        });
         let labels = Labels::new(&instance, physical.raw, &raw);
         let what = what();
         // From here on dropping the device cleans up, whatever of it was made.
@@ -121,6 +146,7 @@ impl Vulkan {
             progress: Progress::default(),
             pools: CommandPools::new(vk::CommandBufferLevel::PRIMARY),
             section_pools: CommandPools::new(vk::CommandBufferLevel::SECONDARY),
+            presenter,
             buffers: SlotTable::default(),
             textures: SlotTable::default(),
             image_kinds: Vec::new(),
@@ -133,6 +159,7 @@ impl Vulkan {
             render_pipelines: SlotTable::default(),
             compute_pipelines: SlotTable::default(),
             query_sets: SlotTable::default(),
+            surfaces: SlotTable::default(),
             instance: ManuallyDrop::new(instance),
         };
         device.finish().map_err(|error| error.at(what))?;
@@ -211,13 +238,17 @@ impl Vulkan {
         for texture in textures {
             self.free_texture(texture);
         }
+        for surface in self.surfaces.take_all() {
+            self.free_surface(surface);
+        }
     }
 }
 
 impl Drop for Vulkan {
     fn drop(&mut self) {
         if !self.settle(TEARDOWN_TIMEOUT) {
-            // Memory and instance stay, for the device still uses them.
+            // Memory, windows and instance stay, for the device still uses them.
+            std::mem::forget(std::mem::take(&mut self.surfaces));
             tracing::error!(
                 adapter = self.physical.info.name,
                 "the GPU did not finish within {TEARDOWN_TIMEOUT:?}: the device is leaked"
@@ -264,7 +295,22 @@ fn create_device(
     let mut all = vk::PhysicalDeviceFeatures2::default().features(core);
     let info =
         vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut v12).push_next(&mut v13);
-    let info = info.push_next(&mut all);
+    let mut extensions = ArrayVec::<_, 3>::new();
+    for (has, name) in [
+        (physical.swapchains, khr::swapchain::NAME),
+        (physical.mutable_swapchains, khr::swapchain_mutable_format::NAME),
+        (physical.present_fences, ext::swapchain_maintenance1::NAME),
+    ] {
+        if has {
+            extensions.push(name.as_ptr());
+        }
+    }
+    let mut maintained =
+        vk::PhysicalDeviceSwapchainMaintenance1FeaturesEXT::default().swapchain_maintenance1(true);
+    let mut info = info.push_next(&mut all).enabled_extension_names(&extensions);
+    if physical.present_fences {
+        info = info.push_next(&mut maintained);
+    }
     // SAFETY: the queue family exists, and the adapter was found to have every feature of the chain.
     unsafe { instance.raw.create_device(physical.raw, &info, None) }
 }

@@ -9,6 +9,7 @@ use purlin_rhi::request::Validation;
 
 use crate::label::with_cstr;
 use crate::messages::{ValidationMessages, messenger_info};
+use crate::surface::{INSTANCE_EXTENSIONS, WindowSystems};
 
 /// The oldest Vulkan that this backend runs on.
 pub(crate) const API_VERSION: u32 = vk::API_VERSION_1_3;
@@ -35,8 +36,10 @@ pub(crate) struct Instance {
     /// Whether the validation layer is on.
     pub validated: bool,
     pub messages: ValidationMessages,
+    /// What it can do with surfaces; `None` when the system has none.
+    pub windows: Option<WindowSystems>,
     /// Keeps the loader's library in the process; dropped after [`Drop`] destroyed the instance.
-    _entry: ash::Entry,
+    pub entry: ash::Entry,
 }
 
 impl Instance {
@@ -89,10 +92,15 @@ impl Instance {
             ways.push(Settings::None);
         }
 
+        let unfenced = std::env::var_os("PURLIN_VULKAN_PRESENT_FENCES").is_some_and(|value| value == "0");
+        let surfaces: Vec<_> = INSTANCE_EXTENSIONS
+            .into_iter()
+            .filter(|&name| has(&offered, name) && !(unfenced && name == ext::surface_maintenance1::NAME))
+            .collect();
         let messages = ValidationMessages::default();
         let mut result = Err(vk::Result::ERROR_EXTENSION_NOT_PRESENT);
         for way in ways {
-            result = create(&entry, label, validation, way, debug_utils.then_some(&messages));
+            result = create(&entry, label, validation, way, debug_utils.then_some(&messages), &surfaces);
             if result.as_ref().err() != Some(&vk::Result::ERROR_EXTENSION_NOT_PRESENT) {
                 break;
             }
@@ -103,9 +111,10 @@ impl Instance {
             error => failed("vkCreateInstance", error),
         })?;
 
-        let mut instance = Self { raw, messenger: None, debug_utils, validated, messages, _entry: entry };
+        let windows = WindowSystems::new(&entry, &raw, &surfaces);
+        let mut instance = Self { raw, messenger: None, debug_utils, validated, messages, windows, entry };
         if validated && debug_utils {
-            let functions = ext::debug_utils::Instance::new(&instance._entry, &instance.raw);
+            let functions = ext::debug_utils::Instance::new(&instance.entry, &instance.raw);
             let info = messenger_info(&instance.messages);
             // SAFETY: the instance is live with the extension enabled; the sink outlives the messenger.
             let messenger = unsafe { functions.create_debug_utils_messenger(&info, None) }
@@ -145,9 +154,11 @@ fn create(
     validation: Validation,
     way: Settings,
     messages: Option<&ValidationMessages>,
+    surfaces: &[&'static CStr],
 ) -> Result<ash::Instance, vk::Result> {
     let mut layers = ArrayVec::<_, 1>::new();
-    let mut extensions = ArrayVec::<_, 2>::new();
+    let mut extensions = ArrayVec::<_, 11>::new();
+    extensions.extend(surfaces.iter().map(|name| name.as_ptr()));
     match way {
         Settings::None => {}
         Settings::Layer => extensions.push(ext::layer_settings::NAME.as_ptr()),

@@ -50,6 +50,8 @@ mod query;
 mod queue;
 mod resource;
 mod section;
+mod surface;
+mod swapchain;
 
 pub use command::VulkanEncoder;
 pub use device::{TEARDOWN_TIMEOUT, Vulkan};

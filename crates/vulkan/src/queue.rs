@@ -5,8 +5,10 @@ use std::time::Duration;
 use ash::vk;
 use purlin_rhi::backend::NativeResult;
 use purlin_rhi::error::BackendError;
+use purlin_rhi::surface::FrameUse;
 use smallvec::SmallVec;
 
+use crate::barrier;
 use crate::command::VulkanEncoder;
 use crate::device::Vulkan;
 use crate::memory::failed;
@@ -24,7 +26,7 @@ pub(crate) struct Progress {
 
 impl Vulkan {
     /// Turns a native result into an error, and remembers a loss.
-    fn note(&mut self, call: &'static str, error: vk::Result) -> BackendError {
+    pub(crate) fn note(&mut self, call: &'static str, error: vk::Result) -> BackendError {
         let error = failed(call, error);
         if let BackendError::DeviceLost(detail) = &error {
             tracing::error!(adapter = self.physical.info.name, detail, "the device is lost");
@@ -44,8 +46,9 @@ impl Vulkan {
         &mut self,
         encoders: &mut Vec<VulkanEncoder>,
         ordinal: u64,
+        frames: &[FrameUse],
     ) -> NativeResult {
-        let result = self.try_submit(encoders, ordinal);
+        let result = self.try_submit(encoders, ordinal, frames);
         for encoder in encoders.drain(..) {
             match result {
                 Ok(()) => self.encoder_submitted(encoder, ordinal),
@@ -55,7 +58,7 @@ impl Vulkan {
         result
     }
 
-    fn try_submit(&mut self, encoders: &[VulkanEncoder], ordinal: u64) -> NativeResult {
+    fn try_submit(&mut self, encoders: &[VulkanEncoder], ordinal: u64, frames: &[FrameUse]) -> NativeResult {
         self.alive()?;
         debug_assert!(ordinal > self.progress.submitted, "ordinals increase");
         let mut buffers = SmallVec::<[vk::CommandBufferSubmitInfo<'_>; 16]>::new();
@@ -66,11 +69,25 @@ impl Vulkan {
             }
             buffers.push(vk::CommandBufferSubmitInfo::default().command_buffer(encoder.buffer));
         }
-        let signals = [vk::SemaphoreSubmitInfo::default()
-            .semaphore(self.progress.timeline)
-            .value(ordinal)
-            .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
-        let info = vk::SubmitInfo2::default().command_buffer_infos(&buffers).signal_semaphore_infos(&signals);
+        let all = vk::PipelineStageFlags2::ALL_COMMANDS;
+        let at =
+            |semaphore, stages| vk::SemaphoreSubmitInfo::default().semaphore(semaphore).stage_mask(stages);
+        let mut waits = SmallVec::<[vk::SemaphoreSubmitInfo<'_>; 2]>::new();
+        let mut signals = SmallVec::<[vk::SemaphoreSubmitInfo<'_>; 3]>::new();
+        signals.push(at(self.progress.timeline, all).value(ordinal));
+        for frame in frames {
+            let (acquired, ready) = self.semaphores(frame.image, frame.wait.map(|(semaphore, _)| semaphore));
+            if let (Some(acquired), Some((_, stages))) = (acquired, frame.wait) {
+                waits.push(at(acquired, barrier::stages(stages)));
+            }
+            if frame.present {
+                signals.push(at(ready, all));
+            }
+        }
+        let info = vk::SubmitInfo2::default()
+            .command_buffer_infos(&buffers)
+            .wait_semaphore_infos(&waits)
+            .signal_semaphore_infos(&signals);
         // SAFETY: `&mut self` is the queue's external synchronization; the command buffers are executable and
         // pending nowhere; the ordinal is above the semaphore's value.
         match unsafe { self.raw.queue_submit2(self.queue, &[info], vk::Fence::null()) } {

@@ -22,12 +22,19 @@ pub(crate) struct Buffer {
     allocation: Allocation,
 }
 
-/// An image with its memory.
+/// An image with its memory, or one of a swapchain, which has the memory.
 pub(crate) struct Texture {
     pub raw: vk::Image,
     format: TextureFormat,
     usage: vk::ImageUsageFlags,
-    allocation: Allocation,
+    allocation: Option<Allocation>,
+}
+
+impl Texture {
+    /// An image that belongs to a swapchain.
+    pub fn borrowed(raw: vk::Image, format: TextureFormat, usage: vk::ImageUsageFlags) -> Self {
+        Self { raw, format, usage, allocation: None }
+    }
 }
 
 /// An image view.
@@ -163,7 +170,8 @@ impl Vulkan {
         match self.memory.bind(&self.raw, Owner::Image(raw), MemoryClass::Device) {
             Ok(allocation) => {
                 self.name(raw, desc.label);
-                self.textures.insert(slot, Texture { raw, format: desc.format, usage, allocation });
+                self.textures
+                    .insert(slot, Texture { raw, format: desc.format, usage, allocation: Some(allocation) });
                 Ok(())
             }
             Err(error) => {
@@ -232,9 +240,10 @@ impl Vulkan {
     }
 
     pub(crate) fn free_texture(&mut self, texture: Texture) {
+        let Some(allocation) = texture.allocation else { return };
         // SAFETY: no submission and no view uses it any more.
         unsafe { self.raw.destroy_image(texture.raw, None) };
-        self.memory.free(texture.allocation);
+        self.memory.free(allocation);
     }
 
     pub(crate) fn new_view(&mut self, slot: u32, view: &NativeView<'_>) -> NativeResult {

@@ -115,7 +115,7 @@ fn encoders_come_back_and_ordinals_advance() {
             encoders.push(encoder);
         }
         gpu.discard(given_up);
-        gpu.submit(&mut encoders, ordinal).expect("submit");
+        gpu.submit(&mut encoders, ordinal, &[]).expect("submit");
         assert!(encoders.is_empty());
         assert!(gpu.completed().expect("alive") <= ordinal);
     }

@@ -229,5 +229,5 @@ fn what_is_created_and_destroyed_leaves_nothing() {
         purlin_rhi::backend::Dispatch::Direct([1, 1, 1]),
     );
     encoder.end_compute_pass(&gpu);
-    gpu.submit(&mut vec![encoder], 1).expect("submit");
+    gpu.submit(&mut vec![encoder], 1, &[]).expect("submit");
 }

@@ -10,6 +10,10 @@ use purlin_rhi::desc::{
 use purlin_rhi::error::{BackendError, Error};
 use purlin_rhi::request::DeviceRequest;
 use purlin_rhi::shader::ShaderSource;
+use purlin_rhi::surface::{
+    FrameUse, NativeAcquire, NativePresented, NativeSwapchain, SurfaceBackend, SurfaceCapabilities,
+    SurfaceFailure, SurfaceImage, SurfaceTarget,
+};
 use purlin_rhi::types::{BindGroupLayoutEntry, TextureFormat};
 
 use crate::command::WgpuEncoder;
@@ -174,7 +178,12 @@ impl Backend for Wgpu {
         drop(encoder);
     }
 
-    fn submit(&mut self, encoders: &mut Vec<WgpuEncoder>, ordinal: u64) -> NativeResult {
+    fn submit(
+        &mut self,
+        encoders: &mut Vec<WgpuEncoder>,
+        ordinal: u64,
+        _frames: &[FrameUse],
+    ) -> NativeResult {
         self.submit_encoders(encoders, ordinal)
     }
 
@@ -191,5 +200,56 @@ impl Backend for Wgpu {
             allocated: report.total_allocated_bytes,
             blocks: report.total_reserved_bytes,
         })
+    }
+}
+
+impl SurfaceBackend for Wgpu {
+    fn create_surface(&mut self, slot: u32, label: &str, target: &SurfaceTarget) -> Result<(), Error> {
+        self.new_surface(slot, label, target)
+    }
+
+    fn destroy_surface(&mut self, slot: u32) {
+        self.surfaces.take(slot);
+    }
+
+    fn surface_capabilities(&self, slot: u32) -> Result<SurfaceCapabilities, SurfaceFailure> {
+        self.capabilities_of(slot)
+    }
+
+    fn configure_surface(
+        &mut self,
+        slot: u32,
+        swapchain: &NativeSwapchain<'_>,
+    ) -> Result<u32, SurfaceFailure> {
+        self.configure(slot, swapchain)
+    }
+
+    /// wgpu destroyed it when it was replaced.
+    fn destroy_swapchain(&mut self, _slot: u32, _generation: u32, _presented: bool) {}
+
+    fn is_presented(&mut self, _slot: u32, _generation: u32) -> Option<bool> {
+        Some(true)
+    }
+
+    fn acquire(
+        &mut self,
+        slot: u32,
+        _semaphore: u32,
+        _timeout: Duration,
+    ) -> Result<NativeAcquire, SurfaceFailure> {
+        self.acquire_image(slot)
+    }
+
+    fn create_surface_texture(
+        &mut self,
+        slot: u32,
+        image: SurfaceImage,
+        _desc: &TextureDesc<'_>,
+    ) -> NativeResult {
+        self.new_surface_texture(slot, image.surface)
+    }
+
+    fn present(&mut self, slot: u32, _image: u32) -> Result<NativePresented, SurfaceFailure> {
+        self.present_image(slot)
     }
 }

@@ -6,7 +6,9 @@ use purlin_rhi::backend::SlotTable;
 use purlin_rhi::caps::{AdapterInfo, Capabilities, Features, FormatUses};
 use purlin_rhi::error::{BackendError, Error};
 use purlin_rhi::request::{AdapterSelector, DeviceRequest, Validation, negotiate, select};
+use purlin_rhi::surface::SurfaceTarget;
 use purlin_rhi::types::TextureFormat;
+use wgpu::rwh::HasDisplayHandle as _;
 
 use crate::binding::{GroupLayout, PipelineLayout};
 use crate::buffer::Buffer;
@@ -17,16 +19,18 @@ use crate::immediates::Pages;
 use crate::pipeline::{RenderPipeline, ShaderModule};
 use crate::query::QuerySet;
 use crate::queue::Flight;
+use crate::surface::{self, Surface};
 use crate::{adapter, formats};
 
-/// What a request to open an adapter does not say: which APIs, and for which surface.
+/// What a request to open an adapter does not say: which APIs, and for which surface of wgpu's own.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WgpuOptions<'a> {
     /// The APIs that may be used; every compiled one when `None`.
     pub backends: Option<wgpu::Backends>,
     /// The instance that the surface is of; a new one when `None`.
     pub instance: Option<&'a wgpu::Instance>,
-    /// A surface that the adapter must be able to present to. WebGL 2 has no adapter without one.
+    /// A surface that the adapter must be able to present to, where the request names none: one that the program keeps,
+    /// and presents by itself. WebGL 2 has no adapter without one or the other.
     pub surface: Option<&'a wgpu::Surface<'a>>,
 }
 
@@ -63,7 +67,11 @@ impl WgpuOptions<'_> {
 pub struct Wgpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    adapter: Option<wgpu::Adapter>,
+    /// What surfaces are made of; `None` for an adopted device.
+    pub(crate) instance: Option<wgpu::Instance>,
+    /// The surface of the request, until the program makes it its own.
+    pub(crate) asked_for: Option<(SurfaceTarget, wgpu::Surface<'static>)>,
+    pub(crate) adapter: Option<wgpu::Adapter>,
     /// The API below wgpu.
     pub(crate) native: wgpu::Backend,
     /// Whether objects and passes are named: where somebody validates, and on adopted devices. wgpu copies every name.
@@ -100,6 +108,16 @@ pub struct Wgpu {
     pub(crate) query_sets: SlotTable<QuerySet>,
     pub(crate) immediates: Pages,
     pub(crate) depth_reader: DepthReader,
+    pub(crate) surfaces: SlotTable<Surface>,
+    /// Slots of textures that are images of surfaces.
+    pub(crate) surface_textures: Vec<u32>,
+}
+
+/// What a request finds.
+struct Found {
+    instance: wgpu::Instance,
+    surface: Option<(SurfaceTarget, wgpu::Surface<'static>)>,
+    adapters: Vec<wgpu::Adapter>,
 }
 
 fn new_instance(request: &DeviceRequest<'_>, backends: wgpu::Backends) -> wgpu::Instance {
@@ -114,6 +132,11 @@ fn new_instance(request: &DeviceRequest<'_>, backends: wgpu::Backends) -> wgpu::
     wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends,
         flags,
+        // OpenGL presents on no other display than the one that it begins with.
+        display: request
+            .surface
+            .filter(|target| target.display_handle().is_ok())
+            .map(|target| Box::new(target.clone()) as _),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     })
 }
@@ -134,36 +157,54 @@ fn nothing_found(backends: wgpu::Backends, why: &str) -> Error {
 }
 
 /// Every adapter that the options allow.
-async fn find(request: &DeviceRequest<'_>, options: &WgpuOptions<'_>) -> Result<Vec<wgpu::Adapter>, Error> {
+async fn find(request: &DeviceRequest<'_>, options: &WgpuOptions<'_>) -> Result<Found, Error> {
     let backends = options.allowed();
     if backends.is_empty() {
         return Err(nothing_compiled(options));
     }
-    let made;
-    let instance = match options.instance {
-        Some(instance) => instance,
-        None => {
-            made = new_instance(request, backends);
-            &made
+    let instance = options.instance.cloned().unwrap_or_else(|| new_instance(request, backends));
+    let surface = match request.surface {
+        Some(target) => {
+            let what = format!("device request \"{}\"", request.label);
+            Some((target.clone(), surface::make(&instance, target, &what)?))
         }
+        None => None,
     };
-    if cfg!(target_arch = "wasm32") {
-        // A browser picks for itself, and has one adapter for a surface.
+    let mut adapters = if cfg!(target_arch = "wasm32") {
+        // A browser picks for itself, and WebGL 2 has an adapter for a surface only.
         let wanted = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,
-            compatible_surface: options.surface,
+            compatible_surface: surface.as_ref().map(|(_, raw)| raw).or(options.surface),
             ..Default::default()
         };
-        return match instance.request_adapter(&wanted).await {
-            Ok(adapter) => Ok(vec![adapter]),
-            Err(error) => Err(nothing_found(backends, &format!(": {error}"))),
-        };
-    }
-    let mut adapters = instance.enumerate_adapters(backends).await;
+        match instance.request_adapter(&wanted).await {
+            Ok(adapter) => vec![adapter],
+            Err(error) => return Err(nothing_found(backends, &format!(": {error}"))),
+        }
+    } else {
+        instance.enumerate_adapters(backends).await
+    };
     if let Some(surface) = options.surface {
         adapters.retain(|adapter| adapter.is_surface_supported(surface));
     }
-    if adapters.is_empty() { Err(nothing_found(backends, "")) } else { Ok(adapters) }
+    if adapters.is_empty() {
+        return Err(nothing_found(backends, ""));
+    }
+    Ok(Found { instance, surface, adapters })
+}
+
+impl Found {
+    fn catalog(&self) -> Vec<AdapterInfo> {
+        self.adapters.iter().map(|adapter| self.describe(adapter)).collect()
+    }
+
+    fn describe(&self, found: &wgpu::Adapter) -> AdapterInfo {
+        let mut info = describe(found);
+        if self.surface.as_ref().is_some_and(|(_, raw)| !found.is_surface_supported(raw)) {
+            info.usable = Err("it cannot present to the requested surface".into());
+        }
+        info
+    }
 }
 
 fn describe(found: &wgpu::Adapter) -> AdapterInfo {
@@ -181,7 +222,7 @@ impl Wgpu {
         request: &DeviceRequest<'_>,
         options: &WgpuOptions<'_>,
     ) -> Result<Vec<AdapterInfo>, Error> {
-        Ok(find(request, options).await?.iter().map(describe).collect())
+        Ok(find(request, options).await?.catalog())
     }
 
     /// A name, where there are names.
@@ -197,11 +238,11 @@ impl Wgpu {
     /// As [`purlin_rhi::Device::request`].
     pub async fn open(request: &DeviceRequest<'_>, options: &WgpuOptions<'_>) -> Result<Self, Error> {
         request.check()?;
-        let mut adapters = find(request, options).await?;
-        let catalog: Vec<_> = adapters.iter().map(describe).collect();
+        let mut all = find(request, options).await?;
+        let catalog = all.catalog();
         let selector = if cfg!(target_arch = "wasm32") { AdapterSelector::Index(0) } else { request.adapter };
         let index = select(&catalog, selector)?;
-        let found = adapters.swap_remove(index);
+        let found = all.adapters.swap_remove(index);
         let info = &catalog[index];
         let available = found.features();
         let native = found.get_info().backend;
@@ -223,7 +264,9 @@ impl Wgpu {
         })?;
         let errors = Errors::of_own(&device);
         let labels = request.validation != Validation::Off;
-        Ok(Self { labels, ..Self::new(device, queue, Some(found), negotiated.features, errors) })
+        let (instance, asked_for) = (Some(all.instance), all.surface);
+        let opened = Self::new(device, queue, Some(found), negotiated.features, errors);
+        Ok(Self { labels, instance, asked_for, ..opened })
     }
 
     /// Takes part in a device that somebody else made, and never destroys it: other programs of the same process may go
@@ -259,6 +302,8 @@ impl Wgpu {
         Self {
             device,
             queue,
+            instance: None,
+            asked_for: None,
             adapter: found,
             native: native.backend,
             labels: true,
@@ -287,6 +332,8 @@ impl Wgpu {
             query_sets: SlotTable::default(),
             immediates: Pages::default(),
             depth_reader: DepthReader::default(),
+            surfaces: SlotTable::default(),
+            surface_textures: Vec::new(),
         }
     }
 

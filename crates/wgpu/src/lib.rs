@@ -16,6 +16,8 @@
 //! - **Errors** of a device that this crate made come through its uncaptured-error handler, those of an adopted one
 //!   through error scopes. Natively they belong to the call that made them; a browser tells them later, and then
 //!   the next call that can fail reports the first one.
+//! - **Surfaces** are of windows, and in a browser of a `Canvas` too. wgpu waits for an image as long as it likes, and takes
+//!   no number of images. A browser takes an image back when the task ends that acquired it, presented or not.
 //! - **Loss** is noted by wgpu's callback. An adopted device has one callback, which is its owner's: see [`Loss`].
 //!
 //! What is done by other means
@@ -50,6 +52,7 @@ mod immediates;
 mod pipeline;
 mod query;
 mod queue;
+mod surface;
 mod texture;
 mod wgsl;
 
@@ -58,6 +61,8 @@ pub use browser::OnCanvas;
 pub use command::WgpuEncoder;
 pub use device::{Wgpu, WgpuOptions, compiled};
 pub use errors::Loss;
+#[cfg(target_arch = "wasm32")]
+pub use surface::Canvas;
 #[cfg(target_arch = "wasm32")]
 pub use web_sys::HtmlCanvasElement;
 

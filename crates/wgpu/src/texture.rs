@@ -32,9 +32,11 @@ impl Wgpu {
     }
 
     pub(crate) fn free_texture(&mut self, slot: u32) {
-        if let Some(texture) = self.textures.take(slot)
-            && cfg!(target_arch = "wasm32")
-        {
+        let Some(texture) = self.textures.take(slot) else { return };
+        if let Some(index) = self.surface_textures.iter().position(|one| *one == slot) {
+            // A browser may have given the same texture out again.
+            self.surface_textures.swap_remove(index);
+        } else if cfg!(target_arch = "wasm32") {
             texture.destroy();
         }
     }

@@ -20,6 +20,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
 pub const PROGRAMS: &[&str] = &[
     "purlin-cli",
     "purlin-conformance",
+    "purlin-window-tests",
     "purlin-benches",
     "purlin-instructions",
     "purlin-examples",

@@ -1,9 +1,9 @@
 //! What a task needs from the system: found, installed where that is allowed, else named with the exact command.
 //!
-//! Two things are asked for: a Vulkan loader with at least one driver (software will do), and the Khronos
-//! validation layer. The one task that counts instructions asks for valgrind too. Finding comes first and costs nothing;
-//! installing happens only on Debian and its relatives as root or with a `sudo` that needs no password. Nothing asks a
-//! question.
+//! Three things are asked for: a Vulkan loader with at least one driver (software will do), the Khronos validation
+//! layer, and for tests window servers that need no screen. The one task that counts instructions asks for valgrind too.
+//! Finding comes first and costs nothing; installing happens only on Debian and its relatives as root or with a `sudo`
+//! that needs no password. Nothing asks a question.
 
 pub mod cross;
 mod detect;
@@ -23,6 +23,7 @@ pub fn run(args: &[String]) -> Outcome {
             println!("vulkan:     {vulkan}");
             let layer = ensure_layer()?;
             println!("validation: {}", layer.describe());
+            println!("windows:    {}", ensure_windows()?);
             println!();
             for (name, value) in layer.env() {
                 println!("export {name}='{value}'");
@@ -121,7 +122,32 @@ pub fn test_env() -> Outcome<Env> {
     let mut env = validation_env()?;
     env.push(("PURLIN_VALIDATE", "1".to_owned()));
     env.push(("PURLIN_REQUIRE_GPU", "1".to_owned()));
+    if cfg!(target_os = "linux") {
+        match ensure_windows() {
+            Ok(_) => env.push(("PURLIN_REQUIRE_WINDOWS", "1".to_owned())),
+            // A machine that nobody may install on still runs all the rest.
+            Err(Failure::Message(line)) => eprintln!("warning: tests with windows are skipped: {line}"),
+            Err(explained) => return Err(explained),
+        }
+    }
     Ok(env)
+}
+
+/// Make sure that window servers for tests are there, with what their clients load; answers what was found.
+fn ensure_windows() -> Outcome<&'static str> {
+    if !cfg!(target_os = "linux") {
+        return Ok("tested on Linux only");
+    }
+    ensure(Need::WindowServers, || {
+        let programs = ["Xvfb", "weston"];
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders: Vec<_> = std::env::split_paths(&path).collect();
+        let runs = |name: &&str| folders.iter().any(|folder| folder.join(name).is_file());
+        let libraries = ["libX11-xcb.so.1", "libXcursor.so.1", "libXi.so.6", "libxkbcommon-x11.so.0"];
+        let search = Search::from_system();
+        let loads = |name: &&str| search.library(std::path::Path::new(name)).is_some();
+        (programs.iter().all(runs) && libraries.iter().all(loads)).then_some("Xvfb and Weston")
+    })
 }
 
 fn ensure_layer() -> Outcome<layers::Layer> {

@@ -14,6 +14,8 @@ pub enum Need {
     MockDriver,
     /// Valgrind, whose callgrind counts instructions.
     Valgrind,
+    /// Window servers without a screen, and the libraries by which windows are opened.
+    WindowServers,
     /// A second Rust toolchain that can check other targets.
     CrossToolchain,
     /// Node.js with npm.
@@ -30,6 +32,7 @@ impl Need {
             Self::Layer => "the Vulkan validation layer",
             Self::MockDriver => "the mock Vulkan driver",
             Self::Valgrind => "valgrind",
+            Self::WindowServers => "Xvfb, Weston and the libraries of their clients",
             Self::CrossToolchain => "a toolchain for other targets",
             Self::Node => "Node.js with npm",
             Self::Browser => "Chromium",
@@ -114,6 +117,15 @@ impl System {
             (Manager::Apt, Need::CrossToolchain) if self.is_debian() => {
                 "rustc-web cargo-web rust-web-src lld-19"
             }
+            (Manager::Apt, Need::WindowServers) => {
+                "xvfb weston libx11-6 libx11-xcb1 libxcursor1 libxi6 libxkbcommon0 libxkbcommon-x11-0 libwayland-client0"
+            }
+            (Manager::Dnf, Need::WindowServers) => {
+                "xorg-x11-server-Xvfb weston libX11-xcb libXcursor libXi libxkbcommon-x11 libwayland-client"
+            }
+            (Manager::Pacman, Need::WindowServers) => {
+                "xorg-server-xvfb weston libx11 libxcursor libxi libxkbcommon-x11 wayland"
+            }
             (Manager::Dnf, Need::Driver) => "vulkan-loader mesa-vulkan-drivers",
             (Manager::Dnf, Need::Layer) => "vulkan-validation-layers",
             (Manager::Pacman, Need::Driver) => "vulkan-icd-loader vulkan-swrast",
@@ -140,6 +152,7 @@ pub fn command_for(system: &System, need: Need) -> String {
             Need::Layer => "install the Khronos Vulkan validation layers, 1.4 or newer".into(),
             Need::MockDriver => "build it from Vulkan-Tools (`icd`)".into(),
             Need::Valgrind => "install valgrind; it runs on Linux".into(),
+            Need::WindowServers => "install Xvfb, Weston, and the X11 and Wayland client libraries".into(),
             Need::CrossToolchain => "run: rustup target add TARGET".into(),
             Need::Node => "install Node.js from https://nodejs.org".into(),
             Need::Browser => "install Chromium or Chrome, and name it with PURLIN_BROWSER".into(),
@@ -283,6 +296,7 @@ mod tests {
                 Need::Layer,
                 Need::MockDriver,
                 Need::Valgrind,
+                Need::WindowServers,
                 Need::CrossToolchain,
                 Need::Node,
                 Need::Browser,

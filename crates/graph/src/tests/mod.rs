@@ -11,6 +11,7 @@ mod pooling;
 mod report;
 mod reuse;
 mod sinks;
+mod windows;
 
 use purlin_rhi::null::{Null, NullConfig};
 use purlin_rhi::plan::{BarrierIndex, Hazard, Layout};

@@ -53,6 +53,7 @@ impl<B: Backend> Device<B> {
             view_formats: desc.view_formats.into(),
             written: Written::new(desc),
             bytes,
+            surface: false,
         };
         self.ledger.add_texture(slot, record.aspects(), record.mips, record.layers());
         let handle = self.registry.textures.insert(slot, record);

@@ -17,7 +17,7 @@
 //! let mut null = Null::new(NullConfig::manual());
 //! let control = null.control();
 //! let encoder = null.begin("frame")?;
-//! null.submit(&mut vec![encoder], 1)?;
+//! null.submit(&mut vec![encoder], 1, &[])?;
 //! assert_eq!(null.completed(), Ok(0));
 //! control.complete_all();
 //! assert_eq!(null.completed(), Ok(1));
@@ -34,6 +34,7 @@ mod execute;
 mod faults;
 mod log;
 mod memory;
+mod surface;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,7 @@ pub use control::NullControl;
 pub use encoder::NullEncoder;
 pub use log::{EncoderLog, NullBuffer, NullCommand, NullGroup, NullRenderPass, NullState, Submission};
 pub use memory::POISON;
+pub use surface::{NullAnswer, NullSurfaceCall, NullWindow};
 
 use crate::backend::{Backend, NativeBinding, NativeMemory, NativeResult, NativeView};
 use crate::caps::{AdapterInfo, Capabilities, Features, FormatUses};
@@ -58,6 +60,7 @@ use crate::handle::ResourceKind;
 use crate::plan::{Aspects, TextureRange};
 use crate::request::{DeviceRequest, negotiate, select};
 use crate::shader::ShaderSource;
+use crate::surface::FrameUse;
 use crate::types::{BindGroupLayoutEntry, TextureAspect, TextureFormat};
 use control::Shared;
 use memory::{Memory, TextureMemory, ViewMemory, bytes, get, get_mut, put};
@@ -71,6 +74,7 @@ pub struct Null {
     capabilities: Capabilities,
     tables: Tables,
     allocated: u64,
+    surfaces: Vec<Option<NullWindow>>,
     shared: Arc<Shared>,
 }
 
@@ -85,7 +89,13 @@ impl Null {
     /// default one.
     pub fn open(config: NullConfig, request: &DeviceRequest<'_>) -> Result<Self, Error> {
         request.check()?;
-        let catalog = [config.adapter()];
+        let mut catalog = [config.adapter()];
+        if let Some(target) = request.surface {
+            let window = target.custom_as::<NullWindow>();
+            if !window.is_some_and(NullWindow::is_presentable) {
+                catalog[0].usable = Err("it cannot present to the requested surface".into());
+            }
+        }
         let adapter = &catalog[select(&catalog, request.adapter)?];
         let wanted = request.required_features | request.preferred_features | Features::CORE;
         let enabled = wanted & adapter.features;
@@ -104,7 +114,15 @@ impl Null {
         };
         let shared = Arc::new(Shared::new(&config));
         let adapter = config.adapter();
-        Self { config, adapter, capabilities, tables: Tables::default(), allocated: 0, shared }
+        Self {
+            config,
+            adapter,
+            capabilities,
+            tables: Tables::default(),
+            allocated: 0,
+            surfaces: Vec::new(),
+            shared,
+        }
     }
 
     /// The handle by which tests steer and observe the device.
@@ -460,7 +478,7 @@ impl Backend for Null {
         self.put_back(encoder);
     }
 
-    fn submit(&mut self, encoders: &mut Vec<NullEncoder>, ordinal: u64) -> NativeResult {
+    fn submit(&mut self, encoders: &mut Vec<NullEncoder>, ordinal: u64, frames: &[FrameUse]) -> NativeResult {
         self.shared.count(1);
         let mut state = self.shared.lock();
         let answer = match state.step() {
@@ -497,6 +515,10 @@ impl Backend for Null {
         state.submitted = ordinal;
         if state.auto_complete {
             state.complete_to(ordinal);
+        }
+        drop(state);
+        for &usage in frames {
+            self.window("submit", usage.image.surface).submit(ordinal, usage);
         }
         Ok(())
     }

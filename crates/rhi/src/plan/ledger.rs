@@ -217,6 +217,13 @@ impl Ledger {
         })
     }
 
+    /// The layout that the first subresource of a texture will be in after all that is planned; `None` when nothing
+    /// planned uses the texture.
+    pub(crate) fn planned_layout(&self, slot: u32) -> Option<Layout> {
+        let record = self.record(Resource::Texture(slot)).filter(|record| record.stamp == self.next)?;
+        record.runs.all().first().map(|run| run.state.layout)
+    }
+
     /// How many uses of committed plans changed the buffer's contents.
     pub fn buffer_revision(&self, slot: u32) -> u64 {
         self.history(Resource::Buffer(slot)).1

@@ -123,7 +123,7 @@ pub(super) struct Resolved {
 ///     encoder.barriers(&backend, plan.batch(index));
 ///     pass.record(&mut encoder);
 /// }
-/// match backend.submit(&mut encoders, ordinal) {
+/// match backend.submit(&mut encoders, ordinal, &[]) {
 ///     Ok(()) => planner.commit(&mut ledger, ordinal),
 ///     Err(_) => planner.discard(&mut ledger),
 /// }

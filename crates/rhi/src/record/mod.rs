@@ -27,6 +27,7 @@ use crate::record::declared::{
 };
 use crate::services::row_pitch;
 use crate::services::{Footprint, ReadTicket};
+use crate::surface::{FrameUses, Frames};
 use crate::types::{Extent3d, TextureDimension};
 
 pub use attachments::{AspectOps, ColorAttachment, DepthStencilAttachment, RenderPassDesc};
@@ -77,10 +78,12 @@ pub struct PassEnd(Result<()>);
 /// Records one submission.
 #[derive(Debug)]
 pub struct Recorder<'d, B: Backend> {
-    device: &'d mut Device<B>,
+    pub(crate) device: &'d mut Device<B>,
     encoder: Option<B::Encoder>,
     /// The first mistake; everything after it is ignored.
     mistake: Option<Error>,
+    /// What the submission presents.
+    pub(crate) frames: Frames,
 }
 
 impl<B: Backend> Device<B> {
@@ -103,7 +106,7 @@ impl<B: Backend> Device<B> {
             self.backend.discard(encoder);
             return Err(error);
         }
-        Ok(Recorder { device: self, encoder: Some(encoder), mistake: None })
+        Ok(Recorder { device: self, encoder: Some(encoder), mistake: None, frames: Frames::new() })
     }
 
     /// Forgets what a recording has planned and asked for. After a submission it finds nothing.
@@ -127,7 +130,7 @@ impl<B: Backend> Recorder<'_, B> {
     }
 
     #[inline]
-    fn keep<T>(&mut self, result: Result<T>) -> Result<T> {
+    pub(crate) fn keep<T>(&mut self, result: Result<T>) -> Result<T> {
         match result {
             Ok(value) => Ok(value),
             Err(error) => Err(self.keep_mistake(error)),
@@ -144,7 +147,7 @@ impl<B: Backend> Recorder<'_, B> {
     }
 
     #[inline]
-    fn check(&self, what: &str) -> Result<()> {
+    pub(crate) fn check(&self, what: &str) -> Result<()> {
         if self.mistake.is_none() && !self.device.is_lost() { Ok(()) } else { self.refuse(what) }
     }
 
@@ -386,7 +389,7 @@ impl<B: Backend> Recorder<'_, B> {
         self.keep(result)
     }
 
-    fn declare(&mut self, uses: &[ResourceUse], groups: &[BindGroup], label: &str) -> Result<()> {
+    pub(crate) fn declare(&mut self, uses: &[ResourceUse], groups: &[BindGroup], label: &str) -> Result<()> {
         for usage in uses {
             check_use(&self.device.registry, usage, label)?;
         }
@@ -649,6 +652,11 @@ impl<B: Backend> Recorder<'_, B> {
             return Err(error);
         }
         self.device.check_lost("submit")?;
+        let uses = if self.device.surfaces.is_empty() {
+            FrameUses::new()
+        } else {
+            self.device.surfaces.frame_uses(&self.device.ledger, &self.frames)?
+        };
         let Some(encoder) = self.encoder.take() else {
             return Err(state("submit", "an open recording", "one that was submitted"));
         };
@@ -656,7 +664,7 @@ impl<B: Backend> Recorder<'_, B> {
         let ordinal = device.submitted + 1;
         device.scratch.encoders.clear();
         device.scratch.encoders.push(encoder);
-        if let Err(error) = device.backend.submit(&mut device.scratch.encoders, ordinal) {
+        if let Err(error) = device.backend.submit(&mut device.scratch.encoders, ordinal, &uses) {
             let error = device.backend_error(error, format!("submission {ordinal}"));
             return Err(error);
         }
@@ -666,6 +674,9 @@ impl<B: Backend> Recorder<'_, B> {
         device.readbacks.submitted(ordinal);
         device.frame_arena.submitted(ordinal);
         device.timings.submitted(ordinal);
+        if !uses.is_empty() {
+            device.frames_submitted(&uses, &mut self.frames, ordinal);
+        }
         Ok(SubmissionToken { device: device.tag, ordinal })
     }
 }

@@ -25,6 +25,7 @@ mod request;
 mod scenarios;
 mod sequences;
 mod strange;
+mod surfaces;
 mod transfer;
 mod upload;
 mod upload_ring;

@@ -100,7 +100,7 @@ impl Gpu {
     pub fn finish(&mut self, encoder: VulkanEncoder) {
         let ordinal = self.next;
         self.next += 1;
-        self.submit(&mut vec![encoder], ordinal).expect("submit");
+        self.submit(&mut vec![encoder], ordinal, &[]).expect("submit");
         assert!(self.wait(ordinal, Duration::from_secs(60)).expect("wait"), "submission {ordinal} hangs");
         assert_eq!(self.completed(), Ok(ordinal));
     }

@@ -77,14 +77,14 @@ fn lifetimes() {
         let mut encoder = null.begin("e").unwrap();
         encoder.clear_buffer(null, 0, 0, 4);
         null.destroy_buffer(0);
-        null.submit(&mut vec![encoder], 1).unwrap();
+        null.submit(&mut vec![encoder], 1, &[]).unwrap();
     });
     breach("buffer slot 0, which was destroyed and filled again with \"b\" since", |null| {
         let mut encoder = null.begin("e").unwrap();
         encoder.clear_buffer(null, 0, 0, 4);
         null.destroy_buffer(0);
         buffer(null, 0, 4, MemoryClass::Device);
-        null.submit(&mut vec![encoder], 1).unwrap();
+        null.submit(&mut vec![encoder], 1, &[]).unwrap();
     });
     let mut null = Null::new(NullConfig::manual());
     buffer(&mut null, 0, 4, MemoryClass::Device);
@@ -98,7 +98,7 @@ fn order() {
     breach("ordinal 1 comes after 1", |null| {
         submit(null, |_, _| {});
         let encoder = null.begin("e").unwrap();
-        null.submit(&mut vec![encoder], 1).unwrap();
+        null.submit(&mut vec![encoder], 1, &[]).unwrap();
     });
     recorded("encoder \"e\" is still in a RenderPass", |encoder, null| {
         encoder.begin_render_pass(null, &empty_pass());

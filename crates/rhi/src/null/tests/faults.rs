@@ -37,7 +37,7 @@ fn a_failed_submission_signals_nothing() {
     let control = null.control();
     control.fail_next_submit();
     let mut encoders = vec![null.begin("a").unwrap(), null.begin("b").unwrap()];
-    assert!(matches!(null.submit(&mut encoders, 1), Err(BackendError::Failed { call: "submit", .. })));
+    assert!(matches!(null.submit(&mut encoders, 1, &[]), Err(BackendError::Failed { call: "submit", .. })));
     assert!(encoders.is_empty());
     assert_eq!((control.open_encoders(), control.submitted(), null.completed()), (0, vec![], Ok(0)));
     assert!(control.take_log().is_empty());
@@ -55,7 +55,7 @@ fn the_device_is_lost_at_a_step() {
     control.lose_device_at(3);
     assert_eq!(null.completed(), Ok(0));
     let encoder = null.begin("e").unwrap();
-    assert!(matches!(null.submit(&mut vec![encoder], 2), Err(BackendError::DeviceLost(_))));
+    assert!(matches!(null.submit(&mut vec![encoder], 2, &[]), Err(BackendError::DeviceLost(_))));
     assert_eq!(control.steps(), steps + 3);
     assert!(control.is_lost());
     let lost = || Err(BackendError::DeviceLost(format!("lost by the test at call {}", steps + 3)));

@@ -102,7 +102,7 @@ fn without_a_log_calls_are_counted_and_encoders_reused() {
         encoder.push_label(&null, "l");
         encoder.pop_label(&null);
         let ordinal = control.last_submitted() + 1;
-        null.submit(&mut vec![encoder], ordinal).unwrap();
+        null.submit(&mut vec![encoder], ordinal, &[]).unwrap();
     }
     let encoder = null.begin("e").unwrap();
     null.discard(encoder);

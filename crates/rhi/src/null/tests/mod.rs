@@ -59,7 +59,7 @@ fn submit(null: &mut Null, record: impl FnOnce(&mut NullEncoder, &Null)) -> u64 
     let mut encoder = null.begin("e").unwrap();
     record(&mut encoder, null);
     let ordinal = null.control().last_submitted() + 1;
-    null.submit(&mut vec![encoder], ordinal).unwrap();
+    null.submit(&mut vec![encoder], ordinal, &[]).unwrap();
     ordinal
 }
 
