@@ -102,4 +102,6 @@ mod guide {
     pub struct Transfers;
     #[doc = include_str!("../../../docs/guide/attachments.md")]
     pub struct Attachments;
+    #[doc = include_str!("../../../docs/guide/windows.md")]
+    pub struct Windows;
 }
