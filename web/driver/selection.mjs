@@ -28,7 +28,15 @@ export async function selection_tests(launch, url, check) {
     const browser = await launch();
     // Runs `body` in a page with these stubs. Nothing may panic or throw outside of it.
     const test = (name, stubs, body, judge) => check(`selection::${name}`, async () => {
-        const page = await browser.newPage();
+        // A context of its own, which ends the page however the test ends.
+        const context = await browser.newContext();
+        try {
+            await run(await context.newPage(), stubs, body, judge);
+        } finally {
+            await context.close();
+        }
+    });
+    async function run(page, stubs, body, judge) {
         const errors = [];
         page.on("pageerror", (error) => errors.push(String(error)));
         page.on("console", (message) => {
@@ -62,8 +70,7 @@ export async function selection_tests(launch, url, check) {
         const answer = await page.evaluate(body);
         judge(answer);
         assert.deepEqual(errors, []);
-        await page.close();
-    });
+    }
     const auto = async () => plain(await attempt("auto"));
     const falls = (reason, replaced) => (answer) => {
         assert.equal(answer.error, undefined);

@@ -61,7 +61,7 @@ impl Selected {
         let view = device.create_texture_view(*texture, &TextureViewDesc::default())?;
         let mut recorder = device.record("work")?;
         let load = LoadOp::Clear(ClearValue::Float([1.0, 0.0, 1.0, 1.0]));
-        let colors = [Some(ColorAttachment { view: *view, load, store: StoreOp::Store })];
+        let colors = [Some(ColorAttachment { view: *view, load, store: StoreOp::Store, resolve: None })];
         recorder
             .render_pass(&RenderPassDesc { label: "work", colors: &colors, ..Default::default() }, |_| {})?;
         let one = Extent3d { width: 1, height: 1, depth_or_array_layers: 1 };
