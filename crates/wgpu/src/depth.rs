@@ -9,8 +9,10 @@ use purlin_rhi::types::{Extent3d, TextureDimension, TextureFormat, TextureUsages
 use crate::command::WgpuEncoder;
 use crate::device::Wgpu;
 
+/// Sampled and not loaded: WebGL 2 takes a texture of depth for incomplete without a sampler that does not filter.
 const SHADER: &str = "
 @group(0) @binding(0) var depth: texture_2d<f32>;
+@group(0) @binding(1) var nearest: sampler;
 
 @vertex
 fn cover(@builtin(vertex_index) index: u32) -> @builtin(position) vec4<f32> {
@@ -19,7 +21,8 @@ fn cover(@builtin(vertex_index) index: u32) -> @builtin(position) vec4<f32> {
 
 @fragment
 fn bits(@builtin(position) at: vec4<f32>) -> @location(0) vec4<u32> {
-    return vec4<u32>(bitcast<u32>(textureLoad(depth, vec2<i32>(at.xy), 0).r), 0u, 0u, 0u);
+    let place = at.xy / vec2<f32>(textureDimensions(depth));
+    return vec4<u32>(bitcast<u32>(textureSampleLevel(depth, nearest, place, 0.0).r), 0u, 0u, 0u);
 }
 ";
 
@@ -32,6 +35,7 @@ pub(crate) fn by_pass(backend: wgpu::Backend, format: TextureFormat) -> bool {
 #[derive(Debug)]
 struct Made {
     groups: wgpu::BindGroupLayout,
+    nearest: wgpu::Sampler,
     pipeline: wgpu::RenderPipeline,
 }
 
@@ -51,16 +55,24 @@ impl Made {
         let label = Some("depth to bits");
         let groups = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label,
-            entries: &[wgpu::BindGroupLayoutEntry {
-                binding: 0,
-                visibility: wgpu::ShaderStages::FRAGMENT,
-                ty: wgpu::BindingType::Texture {
-                    sample_type: wgpu::TextureSampleType::Float { filterable: false },
-                    view_dimension: wgpu::TextureViewDimension::D2,
-                    multisampled: false,
+            entries: &[
+                wgpu::BindGroupLayoutEntry {
+                    binding: 0,
+                    visibility: wgpu::ShaderStages::FRAGMENT,
+                    ty: wgpu::BindingType::Texture {
+                        sample_type: wgpu::TextureSampleType::Float { filterable: false },
+                        view_dimension: wgpu::TextureViewDimension::D2,
+                        multisampled: false,
+                    },
+                    count: None,
                 },
-                count: None,
-            }],
+                wgpu::BindGroupLayoutEntry {
+                    binding: 1,
+                    visibility: wgpu::ShaderStages::FRAGMENT,
+                    ty: wgpu::BindingType::Sampler(wgpu::SamplerBindingType::NonFiltering),
+                    count: None,
+                },
+            ],
         });
         let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label,
@@ -90,7 +102,8 @@ impl Made {
             multiview_mask: None,
             cache: None,
         });
-        Self { groups, pipeline }
+        let nearest = device.create_sampler(&wgpu::SamplerDescriptor { label, ..Default::default() });
+        Self { groups, nearest, pipeline }
     }
 }
 
@@ -136,10 +149,13 @@ impl WgpuEncoder {
             let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label,
                 layout: &made.groups,
-                entries: &[wgpu::BindGroupEntry {
-                    binding: 0,
-                    resource: wgpu::BindingResource::TextureView(&depth),
-                }],
+                entries: &[
+                    wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::TextureView(&depth) },
+                    wgpu::BindGroupEntry {
+                        binding: 1,
+                        resource: wgpu::BindingResource::Sampler(&made.nearest),
+                    },
+                ],
             });
             let view = bits.create_view(&Default::default());
             let mut pass = self.raw.begin_render_pass(&wgpu::RenderPassDescriptor {
