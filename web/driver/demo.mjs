@@ -88,7 +88,7 @@ export async function demo_tests(launch, url, out, check) {
             const report = await page.getAttribute("#report iframe", "srcdoc");
             assert.match(report, /shadow map/);
             assert.match(report, /tonemap/);
-            await page.waitForTimeout(300);
+            await page.frameLocator("#report iframe").locator("body *").first().waitFor({ timeout: PATIENCE });
             await page.screenshot({ path: join(out, `report-${backend}.png`) });
             await page.click("#close-report");
             assert.deepEqual(page.errors, []);
@@ -100,7 +100,8 @@ export async function demo_tests(launch, url, out, check) {
             await pictures(page, 2);
             await page.evaluate(() => { document.querySelector("#stage").style.display = "none"; });
             // What was under way comes; then nothing does.
-            await page.waitForTimeout(3000);
+            const idle = () => globalThis.demo_page.current().pending() === 0;
+            await page.waitForFunction(idle, null, { timeout: PATIENCE });
             const still = await count(page);
             await page.waitForTimeout(1500);
             assert.equal(await count(page), still, "no frame without a canvas");

@@ -15,8 +15,9 @@ let generation = 0;
 let frames = 0;
 let since = performance.now();
 let shown = since;
-// A slow device gets fewer pixels, so that the orbit still follows the hand.
-let scale = 1;
+// A slow device gets fewer pixels, so that the orbit still follows the hand. Every device begins with a few.
+const FIRST_SCALE = 0.5;
+let scale = FIRST_SCALE;
 
 function say(text, error = false) {
     message.textContent = text;
@@ -56,7 +57,7 @@ async function open(backend) {
         // Somebody has chosen again in the meantime.
         if (mine !== generation) return opened.free();
         demo = opened;
-        scale = 1;
+        scale = FIRST_SCALE;
         shown = performance.now();
         show_about(JSON.parse(demo.about()));
         say("");

@@ -10,6 +10,7 @@ use clap::Parser;
 use purlin::choose::Choice;
 
 use crate::error::one_line;
+use crate::picture::SAME;
 use crate::size::Size;
 
 /// Renders a glTF model, or a procedural scene without one, through the render graph.
@@ -42,9 +43,12 @@ pub struct Args {
     /// Write the frame's report to this HTML file
     #[arg(long, value_name = "FILE.html", default_value = "target/demo/report.html")]
     pub report: PathBuf,
-    /// Compare the picture with this PNG file and fail when they differ visibly (below 40 dB)
+    /// Compare the picture with this PNG file and fail when they differ visibly
     #[arg(long, value_name = "FILE.png")]
     pub compare: Option<PathBuf>,
+    /// The signal-to-noise ratio in whole decibels below which compared pictures differ
+    #[arg(long, value_name = "DB", default_value_t = SAME)]
+    pub same: u32,
 }
 
 fn backend(name: &str) -> Result<Choice, String> {

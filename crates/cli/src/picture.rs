@@ -25,7 +25,7 @@ pub fn fingerprint(pixels: &[u8]) -> u64 {
 
 /// The signal-to-noise ratio from which two pictures count as the same: rounding and edges of a pixel's width may
 /// differ between drivers, a missing texture or a shifted shadow may not.
-pub const SAME: f64 = 40.0;
+pub const SAME: u32 = 40;
 
 /// How far two pictures are apart, over red, green and blue.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -10,7 +10,7 @@ use purlin::{DeviceRequest, Validation};
 use crate::args::Args;
 use crate::error::{DemoError, one_line};
 use crate::output::OutputFile;
-use crate::picture::{Difference, SAME, decode_png, encode_png, fingerprint};
+use crate::picture::{Difference, decode_png, encode_png, fingerprint};
 use crate::progress::{Progress, during};
 use crate::renderer::{self, PREFERRED_FEATURES, REQUIRED_FEATURES, Renderer};
 use crate::scene::{Scene, SceneOptions};
@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Result<String, DemoError> {
     summary.line("picture", format!("{}  fnv1a {:016x}", args.out.display(), fingerprint(&rendered.pixels)));
     if let (Some(path), Some(reference)) = (&args.compare, reference) {
         let difference = Difference::of(&rendered.pixels, &reference);
-        if difference.psnr < SAME {
+        if difference.psnr < f64::from(args.same) {
             return Err(DemoError::Differs { path: path.clone(), difference: difference.to_string() });
         }
         summary.line("compared", format!("{}: {difference}", path.display()));

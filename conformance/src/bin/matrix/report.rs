@@ -81,7 +81,8 @@ impl Matrix {
     pub fn to_markdown(&self) -> String {
         let backends = self.backends();
         let mut text = String::from(
-            "# Conformance matrix\n\nWritten by `cargo xtask conformance --json FILE --markdown FILE`; do not edit. What a fixture \
+            "# Conformance matrix\n\nWritten by `cargo xtask conformance --json FILE --markdown FILE`; do not edit. The columns of browsers come from \
+             `cargo xtask web --test fixtures --json WEB.json` through `--with WEB.json`. What a fixture \
              is, and what \"unsupported\" and \"known\" mean, is in [conformance/README.md](../conformance/README.md).\n\n\
              | backend | adapter | driver | pass | unsupported | known failure | fail |\n|---|---|---|---|---|---|---|\n",
         );

@@ -193,6 +193,11 @@ impl Demo {
         Ok(come)
     }
 
+    /// Pictures that were asked for and have not come.
+    pub fn pending(&self) -> usize {
+        self.coming.len()
+    }
+
     /// The newest picture: RGBA, rows from the top.
     pub fn pixels(&self) -> js_sys::Uint8ClampedArray {
         js_sys::Uint8ClampedArray::from(&self.pixels[..])
