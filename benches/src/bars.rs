@@ -6,11 +6,11 @@
 /// One demand on a workload.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bar {
-    /// Purlin's median is at most this many times another contender's.
+    /// Purlin takes at most this many times what another contender does.
     AtMost(&'static str, f64),
-    /// Another contender's median is at least this many times Purlin's.
+    /// Another contender takes at least this many times what Purlin does.
     Ahead(&'static str, f64),
-    /// Purlin's median is below another contender's.
+    /// Purlin takes less than another contender.
     Below(&'static str),
     /// Purlin's median in another workload is at least this many times this one's.
     Gain(&'static str, f64),
@@ -74,23 +74,24 @@ pub struct Verdict {
 }
 
 impl Bar {
-    /// Compares. `median` answers that of a workload, or of this one, and a contender; `units` is how many units a
-    /// frame has, and what they are called.
+    /// Compares. `median` answers that of a workload, or of this one, and a contender; `times` how many times Purlin takes
+    /// what another does; `units` is how many units a frame has, and what they are called.
     pub fn verdict(
         self,
         median: impl Fn(Option<&str>, &str) -> Option<f64>,
+        times: impl Fn(&str) -> Option<f64>,
         (unit, units): (&str, u32),
     ) -> Verdict {
         let own = median(None, "purlin");
         let ratio = |a: Option<f64>, b: Option<f64>| Some(a? / b?).filter(|ratio| ratio.is_finite());
         let (text, within) = match self {
             Bar::AtMost(other, bar) => {
-                (format!("{bar} times {other}"), ratio(own, median(None, other)).map(|found| found <= bar))
+                (format!("{bar} times {other}"), times(other).map(|found| found <= bar))
             }
             Bar::Ahead(other, bar) => {
-                (format!("1/{bar} of {other}"), ratio(median(None, other), own).map(|found| found >= bar))
+                (format!("1/{bar} of {other}"), times(other).map(|found| found * bar <= 1.0))
             }
-            Bar::Below(other) => (other.to_owned(), ratio(own, median(None, other)).map(|found| found < 1.0)),
+            Bar::Below(other) => (other.to_owned(), times(other).map(|found| found < 1.0)),
             Bar::Gain(workload, bar) => (
                 format!("1/{bar} of {workload}"),
                 ratio(median(Some(workload), "purlin"), own).map(|found| found >= bar),
@@ -120,7 +121,8 @@ mod tests {
             (None, "ash" | "wgpu") | (Some("threads/1"), "purlin") => Some(other),
             _ => None,
         };
-        bar.verdict(median, ("draw", 10))
+        let times = |_: &str| Some(purlin / other);
+        bar.verdict(median, times, ("draw", 10))
     }
 
     #[test]
@@ -142,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_is_not_within() {
-        let verdict = Bar::AtMost("ash", 1.25).verdict(|_, _| None, ("draw", 1));
+        let verdict = Bar::AtMost("ash", 1.25).verdict(|_, _| None, |_| None, ("draw", 1));
         assert!(!verdict.within && verdict.text.starts_with("unmeasured"), "{verdict:?}");
     }
 

@@ -11,7 +11,7 @@ use crate::stats::Summary;
 use crate::workloads::Workload;
 
 /// Blocks that the frames are split into.
-const BLOCKS: usize = 10;
+const BLOCKS: usize = 20;
 /// Frames before the timed ones, of each contender.
 const WARM_UP: usize = 12;
 /// Waits shorter than this are not slept through: the sleep would be longer.
@@ -24,6 +24,8 @@ pub struct Measured {
     pub contender: &'static str,
     pub metric: &'static str,
     pub summary: Summary,
+    /// The median of each block, in the order of the run; a block of each contender makes a round.
+    pub blocks: Vec<f64>,
 }
 
 /// Why a contender has no figures for a workload.
@@ -107,13 +109,13 @@ pub fn run(workload: Workload, contenders: &mut [Box<dyn Contender>], plan: Plan
             Err(failure) => found.notes.push(note(workload, name, failure)),
         }
     }
+    let block = plan.frames.div_ceil(BLOCKS).max(1);
     if plan.compare {
         compare(workload, &mut running);
     }
     for one in live(&mut running) {
         attempt(one, |one| warm_up(one, plan.frames));
     }
-    let block = plan.frames.div_ceil(BLOCKS).max(1);
     let mut done = 0;
     let mut first = 0;
     while done < plan.frames {
@@ -130,7 +132,7 @@ pub fn run(workload: Workload, contenders: &mut [Box<dyn Contender>], plan: Plan
     }
     for one in running {
         match one.failure {
-            None => summarize(workload, &one, &mut found.measured),
+            None => summarize(workload, &one, block, &mut found.measured),
             Some((kind, text)) => found.notes.push(Note { workload, contender: one.name, kind, text }),
         }
     }
@@ -242,11 +244,14 @@ fn timed(one: &mut Running<'_>) -> Outcome<()> {
     Ok(())
 }
 
-fn summarize(workload: Workload, one: &Running<'_>, measured: &mut Vec<Measured>) {
+fn summarize(workload: Workload, one: &Running<'_>, block: usize, measured: &mut Vec<Measured>) {
     let mut add = |metric, value: &dyn Fn(&Timed) -> Option<Duration>| {
-        let samples = one.times.iter().filter_map(value).map(|time| time.as_secs_f64() * 1e6).collect();
+        let samples: Vec<_> =
+            one.times.iter().filter_map(value).map(|time| time.as_secs_f64() * 1e6).collect();
+        let medians = samples.chunks(block).filter_map(|block| Summary::of(block.to_vec()));
+        let blocks = medians.map(|summary| summary.median).collect();
         if let Some(summary) = Summary::of(samples) {
-            measured.push(Measured { workload, contender: one.name, metric, summary });
+            measured.push(Measured { workload, contender: one.name, metric, summary, blocks });
         }
     };
     add("declare", &|timed| timed.frame.declare);

@@ -25,6 +25,8 @@ struct Entry {
     unit: String,
     #[serde(flatten)]
     summary: Summary,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    blocks: Vec<f64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -43,6 +45,7 @@ pub fn json(report: &Report<'_>) -> serde_json::Result<String> {
         metric: one.metric.into(),
         unit: "us".into(),
         summary: one.summary,
+        blocks: one.blocks.clone(),
     });
     let notes = report.found.notes.iter().map(|note| NoteEntry {
         workload: note.workload.name().into(),
@@ -71,10 +74,11 @@ pub fn read(text: &str) -> Result<(Header, Found), String> {
     let contender = |name: &str| CONTENDERS.into_iter().find(|known| *known == name);
     let metric = |name: &str| METRICS.into_iter().find(|known| *known == name);
     let mut found = Found::default();
-    for Entry { workload: name, contender: by, metric: what, summary, .. } in &file.results {
-        if let (Some(workload), Some(contender), Some(metric)) = (workload(name), contender(by), metric(what))
+    for Entry { workload: name, contender: by, metric: what, summary, blocks, .. } in file.results {
+        if let (Some(workload), Some(contender), Some(metric)) =
+            (workload(&name), contender(&by), metric(&what))
         {
-            found.measured.push(Measured { workload, contender, metric, summary: *summary });
+            found.measured.push(Measured { workload, contender, metric, summary, blocks });
         }
     }
     for note in file.notes {

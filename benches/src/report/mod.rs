@@ -13,6 +13,7 @@ pub use table::table;
 use crate::bars::{self, Drawn, Verdict};
 use crate::hardware::{COMMIT, Choice, PROFILE};
 use crate::runner::{Found, Measured};
+use crate::stats::paired_ratio;
 use crate::workloads::{SCALE, Workload};
 
 /// Where and how a run was made.
@@ -129,12 +130,18 @@ impl Report<'_> {
         self.measured(workload, contender, self.headline(workload)).map(|one| one.summary.median)
     }
 
-    /// The ratios of medians of each pair.
+    /// How many times one contender takes what another does: the median of the ratios of their blocks, pair by pair, or
+    /// the ratio of medians where blocks were not kept.
+    fn ratio(&self, workload: Workload, a: &str, b: &str) -> Option<f64> {
+        let headline = |contender| self.measured(workload, contender, self.headline(workload));
+        let (a, b) = (headline(a)?, headline(b)?);
+        paired_ratio(&a.blocks, &b.blocks)
+            .or_else(|| (b.summary.median > 0.0).then(|| a.summary.median / b.summary.median))
+    }
+
+    /// The ratios of each pair.
     fn ratios(&self, workload: Workload) -> [Option<f64>; 3] {
-        PAIRS.map(|(a, b)| {
-            let (a, b) = (self.median(workload, a)?, self.median(workload, b)?);
-            (b > 0.0).then(|| a / b)
-        })
+        PAIRS.map(|(a, b)| self.ratio(workload, a, b))
     }
 
     /// What Purlin takes above hand-written Vulkan for each unit: `21.4 ns/draw`.
@@ -153,8 +160,9 @@ impl Report<'_> {
             };
             self.median(of, contender)
         };
+        let times = |other: &str| self.ratio(workload, "purlin", other);
         let bars = bars::of(workload.name(), self.header.drawn());
-        bars.iter().map(|bar| bar.verdict(median, workload.units(self.header.software))).collect()
+        bars.iter().map(|bar| bar.verdict(median, times, workload.units(self.header.software))).collect()
     }
 
     /// Every bar that is not kept, as `workload: verdict`.

@@ -19,7 +19,7 @@ fn found(purlin: f64) -> Found {
     let workload = Workload::Draws { switching: true };
     let measured = [("purlin", purlin), ("wgpu", 5235.0), ("ash", 810.0)].map(|(contender, median)| {
         let summary = Summary { median, p95: median * 1.5, p99: median * 2.0, samples: 200 };
-        Measured { workload, contender, metric: "record+submit", summary }
+        Measured { workload, contender, metric: "record+submit", summary, blocks: vec![median; 2] }
     });
     let kind = NoteKind::Failed;
     let note = Note { workload: Workload::ComputePass, contender: "wgpu", kind, text: "lost <it>".into() };
