@@ -45,7 +45,7 @@
 //! ```
 //!
 //! # Errors
-//! [`Error::SurfaceLost`](crate::Error::SurfaceLost) is final for the surface and for nothing else: drop it and make
+//! [`Error::SurfaceLost`] is final for the surface and for nothing else: drop it and make
 //! another of the same [`SurfaceTarget`]. A surface or frame of another device is a foreign handle; a frame from before
 //! the last configuration is a stale one.
 
