@@ -7,7 +7,8 @@ import { join } from "node:path";
 // Small, for a browser that renders on the CPU; the picture that is compared is as large as its text needs.
 const SMALL = "size=160x90";
 const COMPARED = "size=640x360";
-const PATIENCE = 150000;
+// A loaded machine renders a frame in many seconds.
+const PATIENCE = 300000;
 
 export async function demo_tests(launch, url, out, check) {
     const browser = await launch();
@@ -15,6 +16,7 @@ export async function demo_tests(launch, url, out, check) {
     // A page that shows the demo on this backend, with what went wrong in it.
     async function open(query, viewport = { width: 640, height: 360 }, scale = 1) {
         const page = await browser.newPage({ viewport, deviceScaleFactor: scale, hasTouch: true });
+        page.setDefaultTimeout(PATIENCE);
         page.errors = [];
         page.on("pageerror", (error) => page.errors.push(String(error)));
         page.on("console", (message) => {
@@ -26,7 +28,7 @@ export async function demo_tests(launch, url, out, check) {
     const pictures = (page, count) =>
         page.waitForFunction((count) => globalThis.demo_state?.pictures >= count, count, { timeout: PATIENCE });
     const count = (page) => page.evaluate(() => globalThis.demo_state.pictures);
-    const later = async (page) => pictures(page, await count(page) + 3);
+    const later = async (page) => pictures(page, await count(page) + 2);
     // The shown picture as PNG, to be compared outside.
     const picture = (page) => page.evaluate(() => document.querySelector("#picture").toDataURL());
     const save = (name, data) => writeFileSync(join(out, name), Buffer.from(data.split(",")[1], "base64"));
@@ -140,6 +142,11 @@ export async function demo_tests(launch, url, out, check) {
                     return { wide, small: small.map((button) => button.id || button.textContent) };
                 });
                 assert.deepEqual(overflow, { wide: false, small: [] });
+                const cut = await page.evaluate(() => {
+                    const modes = document.querySelector("#modes");
+                    return modes.scrollHeight > modes.clientHeight;
+                });
+                assert.ok(!cut, "the switch is shown whole");
                 await page.screenshot({ path: join(out, `page-${backend}-${name}.png`) });
                 assert.deepEqual(page.errors, []);
                 await page.close();
