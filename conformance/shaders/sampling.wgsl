@@ -22,6 +22,15 @@ fn sample_flat(@builtin(global_invocation_id) id: vec3<u32>) {
     answer[id.x] = textureSampleLevel(flat, samples, probe.place.xy, probe.level);
 }
 
+// As if the texture were seen so flatly that a pixel spans `level` of its width and a quarter of that of its height.
+@compute @workgroup_size(1)
+fn sample_stretched(@builtin(global_invocation_id) id: vec3<u32>) {
+    let probe = probes[id.x];
+    let across = vec2<f32>(probe.level, 0.0);
+    let along = vec2<f32>(0.0, probe.level * 0.25);
+    answer[id.x] = textureSampleGrad(flat, samples, probe.place.xy, across, along);
+}
+
 @compute @workgroup_size(1)
 fn sample_layered(@builtin(global_invocation_id) id: vec3<u32>) {
     let probe = probes[id.x];

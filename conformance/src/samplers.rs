@@ -211,10 +211,28 @@ pub(crate) fn anisotropy<B: Backend>(device: &mut Device<B>) -> Answer {
         refused("anisotropy", "ANISOTROPY", device.create_sampler(&desc))?;
         return Ok(Outcome::Unsupported("ANISOTROPY".into()));
     }
-    let view = row(device)?;
-    // Without derivatives there is nothing to stretch: the result is the linear one.
-    let found = probe(device, entries::SAMPLE_FLAT, *view, &desc, &[at(0.25, 0.5, 0.0)], &[])?;
-    close("anisotropic", &found, &[0.1], filtered(0.2))?;
+    // Each mip has one shade, so that a result says which it came from.
+    let (mips, side) = (7, 64);
+    let texture = device.create_texture(&TextureDesc::uploaded("shades", side, side, mips, R8))?;
+    for mip in 0..mips {
+        let side = side >> mip;
+        let shades = vec![25 * mip as u8; (side * side) as usize];
+        device.write_texture(
+            &TexturePlace::mip(*texture, mip),
+            extent([side, side, 1]),
+            &rows(side, side),
+            &shades,
+        )?;
+    }
+    let view = device.create_texture_view(*texture, &TextureViewDesc::default())?;
+    // A pixel that spans 16 texels by 4: one sample of level 4, or up to four samples of the sharper level 2.
+    let stretched = [at(0.5, 0.5, 0.25)];
+    let mut level = |desc: &SamplerDesc<'_>| -> Checked<f32> {
+        let found = probe(device, entries::SAMPLE_STRETCHED, *view, desc, &stretched, &[])?;
+        Ok(found[0] * 255.0 / 25.0)
+    };
+    close("isotropic", &[level(&SamplerDesc::linear("isotropic"))?], &[4.0], 0.1)?;
+    let anisotropic = level(&desc)?;
     let desc = SamplerDesc { anisotropy: 4, ..SamplerDesc::nearest("nearest") };
     refused("anisotropy without linear filters", "anisotropy", device.create_sampler(&desc))?;
     let most = device.limits().max_anisotropy;
@@ -222,6 +240,12 @@ pub(crate) fn anisotropy<B: Backend>(device: &mut Device<B>) -> Answer {
         let desc = SamplerDesc { anisotropy: over, ..SamplerDesc::linear("too much") };
         refused("anisotropy over the limit", "max_anisotropy", device.create_sampler(&desc))?;
     }
+    // Some drivers claim the feature and filter given gradients as if they had it not.
+    if close("filtered isotropically", &[anisotropic], &[4.0], 0.1).is_ok() {
+        return Ok(Outcome::Unsupported("anisotropic filtering along given gradients".into()));
+    }
+    // How a device measures the footprint is its own matter, within a level.
+    close("anisotropic", &[anisotropic], &[2.0], 1.0)?;
     Ok(Outcome::Passed)
 }
 

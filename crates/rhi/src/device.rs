@@ -310,17 +310,18 @@ impl<B: Backend> Device<B> {
     }
 
     fn collect_drops(&mut self) {
-        let Self { registry, backend, ledger, readbacks, tag, completed, .. } = self;
+        let (submitted, completed) = (self.submitted, self.completed);
+        let Self { registry, backend, ledger, readbacks, tag, .. } = self;
         self.drops.take(&mut self.late_drops, |note| match note {
             DropNote::Resource { kind, bits } => {
                 // A note of another tag is for the device that had the queue before.
                 let (device, slot, generation) = crate::handle::split(bits);
                 if device == *tag {
                     let dropped = (kind, slot, generation);
-                    registry.discard(backend, ledger, dropped, self.submitted, *completed);
+                    registry.discard(backend, ledger, dropped, submitted, completed);
                 }
             }
-            DropNote::Readback { device, id } if device == *tag => readbacks.cancel(id, *completed),
+            DropNote::Readback { device, id } if device == *tag => readbacks.cancel(id, completed),
             DropNote::Readback { .. } => {}
         });
     }

@@ -594,16 +594,21 @@ impl Registry {
         }
     }
 
-    /// Queues what goes after a submission: last, but for what a lease keeps a while longer, whose destruction was read
-    /// before that of what is there.
+    /// Queues what goes after a submission.
     fn queue(&mut self, kind: ResourceKind, slot: u32, after: u64) {
         let entry = Retiring { kind, slot, after };
-        if self.retiring.back().is_none_or(|last| last.after <= after) {
-            self.retiring.push_back(entry);
-        } else {
-            let place = self.retiring.partition_point(|earlier| earlier.after <= after);
-            self.retiring.insert(place, entry);
+        match self.retiring.back() {
+            Some(last) if last.after > after => self.queue_between(entry),
+            _ => self.retiring.push_back(entry),
         }
+    }
+
+    /// Queues what a lease kept a while longer, whose destruction was read before that of what is there.
+    #[cold]
+    #[inline(never)]
+    fn queue_between(&mut self, entry: Retiring) {
+        let place = self.retiring.partition_point(|earlier| earlier.after <= entry.after);
+        self.retiring.insert(place, entry);
     }
 
     /// Makes every handle of the device stale.

@@ -59,16 +59,24 @@ impl State {
     /// Counts a fallible call and says whether the device still answers.
     pub fn step(&mut self) -> Result<(), BackendError> {
         self.steps += 1;
+        if self.faults.counts_steps() {
+            self.disturb();
+        }
+        match &self.lost {
+            Some(detail) => Err(BackendError::DeviceLost(detail.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Completes what has come to its end, and loses the device when it is time.
+    #[cold]
+    fn disturb(&mut self) {
         let more = self.faults.step();
         if more > 0 {
             self.complete_to(self.completed + more);
         }
         if self.faults.loss() {
             self.lose();
-        }
-        match &self.lost {
-            Some(detail) => Err(BackendError::DeviceLost(detail.clone())),
-            None => Ok(()),
         }
     }
 

@@ -23,7 +23,19 @@ fn comes(planned: &mut Option<u64>) -> bool {
 }
 
 impl Faults {
+    /// Whether fallible calls as such are counted.
+    #[inline]
+    pub fn counts_steps(&self) -> bool {
+        self.loss.is_some() || self.pace.is_some()
+    }
+
+    #[inline]
     pub fn creation(&mut self, kind: ResourceKind) -> bool {
+        !self.creations.is_empty() && self.counted(kind)
+    }
+
+    #[cold]
+    fn counted(&mut self, kind: ResourceKind) -> bool {
         let mut fails = false;
         self.creations.retain_mut(|(only, left)| {
             if only.is_none_or(|only| only == kind) {

@@ -146,6 +146,7 @@ impl ReadbackRing {
     }
 
     /// Gives a result up. Its staging is free at once when the GPU is done with it.
+    #[cold]
     pub(crate) fn cancel(&mut self, id: u64, completed: u64) {
         if let Some(index) = self.active.iter().position(|entry| entry.id == id) {
             self.active[index].cancelled = true;
