@@ -3,6 +3,7 @@
 use crate::process::{self, Failure, Outcome};
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// The parts of the RHI that hold handles, slots, leases, owners and recorders, by the names of their tests. What
 /// several threads record is not among them: the thread pool itself breaks Miri's rules.
@@ -40,20 +41,27 @@ pub fn miri_lacks() -> Option<String> {
 pub fn fuzz(args: &[String]) -> Outcome {
     match args {
         [only] if only == "--check" => process::run(&mut fuzz_check()),
-        [] => fuzz_for("60"),
-        [seconds] if seconds.parse::<u32>().is_ok() => fuzz_for(seconds),
-        _ => Err(Failure::new(format!("fuzz takes `--check` or seconds, found `{}`", args.join(" ")))),
+        [] => fuzz_for(60),
+        [seconds] => match seconds.parse() {
+            Ok(seconds) => fuzz_for(seconds),
+            Err(_) => Err(Failure::new(format!("fuzz takes `--check` or seconds, found `{seconds}`"))),
+        },
+        _ => Err(Failure::new("fuzz takes `--check` or seconds, and no more")),
     }
 }
 
-fn fuzz_for(seconds: &str) -> Outcome {
+fn fuzz_for(seconds: u64) -> Outcome {
     if !process::succeeds(&mut nightly(&["fuzz", "--version"])) {
         return Err(Failure::new("run: rustup toolchain install nightly && cargo install cargo-fuzz"));
     }
-    let mut command = nightly(&["fuzz", "run", "--fuzz-dir"]);
-    command.arg(manifest_folder()).args(["sequences", "--", "-max_len=2402"]);
-    command.arg(format!("-max_total_time={seconds}"));
-    process::run(&mut command)
+    let end = Instant::now() + Duration::from_secs(seconds);
+    // A process has 65,536 devices in all, and a sequence with losses takes several. The corpus goes from run to run.
+    while let left @ 1.. = end.saturating_duration_since(Instant::now()).as_secs() {
+        let mut command = nightly(&["fuzz", "run", "--fuzz-dir"]);
+        command.arg(manifest_folder()).args(["sequences", "--", "-max_len=2402", "-runs=8000"]);
+        process::run(command.arg(format!("-max_total_time={left}")))?;
+    }
+    Ok(())
 }
 
 fn fuzz_check() -> Command {
