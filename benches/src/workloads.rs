@@ -39,9 +39,18 @@ pub enum Workload {
     OverlaysGraph {
         /// How many.
         count: u32,
+        /// Whether the graph records the overlays into the scene's pass. The others draw them one by one.
+        merge: bool,
     },
     /// The demo's frame, Purlin's alone.
     Demo,
+    /// A graph of this many passes on the null backend, Purlin's alone.
+    Compile {
+        /// How many.
+        passes: u32,
+        /// Whether each frame takes over what the last one has found out.
+        reuse: bool,
+    },
     /// Creating and dropping groups of one slice of a uniform buffer each.
     Slices,
     /// Creating and dropping one group with a dynamic offset.
@@ -130,7 +139,14 @@ const LIST: &[(&str, Workload)] = &[
     ("overlays/8", Workload::Overlays { count: 8 }),
     ("overlays/16", Workload::Overlays { count: 16 }),
     ("overlays/31", Workload::Overlays { count: 31 }),
-    ("overlays/31-graph", Workload::OverlaysGraph { count: 31 }),
+    ("overlays/1-graph", Workload::OverlaysGraph { count: 1, merge: false }),
+    ("overlays/1-merged", Workload::OverlaysGraph { count: 1, merge: true }),
+    ("overlays/8-graph", Workload::OverlaysGraph { count: 8, merge: false }),
+    ("overlays/8-merged", Workload::OverlaysGraph { count: 8, merge: true }),
+    ("overlays/16-graph", Workload::OverlaysGraph { count: 16, merge: false }),
+    ("overlays/16-merged", Workload::OverlaysGraph { count: 16, merge: true }),
+    ("overlays/31-graph", Workload::OverlaysGraph { count: 31, merge: false }),
+    ("overlays/31-merged", Workload::OverlaysGraph { count: 31, merge: true }),
     ("groups/32", Workload::Slices),
     ("groups/1-dynamic", Workload::Dynamic),
     ("groups/5-textures", Workload::Sampled),
@@ -138,6 +154,10 @@ const LIST: &[(&str, Workload)] = &[
     ("resources/textures", Workload::Textures),
     ("resources/large", Workload::LargeBuffers),
     ("demo", Workload::Demo),
+    ("graph_compile_32", Workload::Compile { passes: 32, reuse: false }),
+    ("graph_compile_1000", Workload::Compile { passes: 1_000, reuse: false }),
+    ("graph_compile_10000", Workload::Compile { passes: 10_000, reuse: false }),
+    ("graph_cached_32", Workload::Compile { passes: 32, reuse: true }),
 ];
 
 /// Workloads that cannot run yet, with the reason.
@@ -184,7 +204,7 @@ impl Workload {
 
     /// Whether a contender has something to run in it.
     pub fn has(self, contender: &str) -> bool {
-        self != Workload::Demo || contender == "purlin"
+        !matches!(self, Workload::Demo | Workload::Compile { .. }) || contender == "purlin"
     }
 
     /// The result, where it can be computed without a GPU.
@@ -201,6 +221,7 @@ impl Workload {
             Workload::Textures => Some(data::pattern((SMALL_SIDE * SMALL_SIDE * 4) as usize)),
             Workload::LargeBuffers => Some(data::pattern(SMALL_BYTES as usize)),
             Workload::Draws { .. } | Workload::Threads { .. } | Workload::Demo => None,
+            Workload::Compile { .. } => None,
             Workload::Overlays { .. } | Workload::OverlaysGraph { .. } => None,
         }
     }
@@ -213,8 +234,9 @@ impl Workload {
             Workload::ComputePass => ("dispatch", DISPATCHES),
             Workload::Chain | Workload::ChainGraph => ("pass", CHAIN),
             Workload::Independent => ("pass", INDEPENDENT),
-            Workload::Overlays { count } | Workload::OverlaysGraph { count } => ("pass", count + 2),
+            Workload::Overlays { count } | Workload::OverlaysGraph { count, .. } => ("pass", count + 2),
             Workload::Demo => ("frame", 1),
+            Workload::Compile { passes, .. } => ("pass", passes),
             Workload::Slices | Workload::Sampled => ("group", SLICES),
             Workload::Dynamic => ("group", 1),
             Workload::Buffers => ("buffer", SMALL),
@@ -265,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_family_names_all_of_it_and_a_variant_itself() {
-        assert_eq!(Workload::named("overlays").map(|list| list.len()), Ok(5));
+        assert_eq!(Workload::named("overlays").map(|list| list.len()), Ok(12));
         assert_eq!(Workload::named("overlays/8"), Ok(vec![Workload::Overlays { count: 8 }]));
         assert_eq!(Workload::named("draws10k").map(|list| list.len()), Ok(2));
     }

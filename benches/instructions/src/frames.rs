@@ -11,14 +11,29 @@ use purlin_rhi::{
 use crate::world::{BLACK, COLOR, DEPTH, DEPTH_TEXTURE, SAMPLER, TEXTURE, World, storage, uniform};
 use crate::{Body, Outcome};
 
+/// An arena whose frames take over the last one's answers, or find them anew.
+fn arena(reuse: bool) -> GraphArena<Null> {
+    let mut arena = GraphArena::new();
+    arena.options().structure_reuse = reuse;
+    arena
+}
+
 /// Passes of one dispatch that alternate two buffers.
 pub fn chain(count: u32) -> Outcome<Body> {
+    chain_with(count, arena(true))
+}
+
+/// The same, compiled anew each frame.
+pub fn compiled_chain(count: u32) -> Outcome<Body> {
+    chain_with(count, arena(false))
+}
+
+fn chain_with(count: u32, mut arena: GraphArena<Null>) -> Outcome<Body> {
     let mut world = World::new()?;
     let layout = world.layout(ShaderStages::COMPUTE, &[storage(true), storage(false)])?;
     let pipeline = world.compute(&[*layout])?;
     let buffers = [world.tracked(256)?, world.tracked(256)?];
     world.device.write_buffer(*buffers[0], 0, &[0; 256])?;
-    let mut arena = GraphArena::new();
     Ok(Box::new(move || {
         let mut graph = Graph::new("chain", &mut arena);
         let mut source = graph.import_buffer("values", *buffers[0]);
@@ -38,10 +53,18 @@ pub fn chain(count: u32) -> Outcome<Body> {
 
 /// Passes of one draw that load and store one target.
 pub fn overlays(count: u32) -> Outcome<Body> {
+    overlays_with(count, arena(true))
+}
+
+/// The same, compiled anew each frame.
+pub fn compiled_overlays(count: u32) -> Outcome<Body> {
+    overlays_with(count, arena(false))
+}
+
+fn overlays_with(count: u32, mut arena: GraphArena<Null>) -> Outcome<Body> {
     let mut world = World::new()?;
     let pipeline = world.raster(&[], true, false, false)?;
     let target = world.target()?;
-    let mut arena = GraphArena::new();
     Ok(Box::new(move || {
         let mut graph = Graph::new("overlays", &mut arena);
         let mut color = graph.import_texture("target", *target.texture);
@@ -60,6 +83,15 @@ pub const PASSES: u32 = 20;
 
 /// Frames of a small renderer, declared as the demo declares its own.
 pub fn frames(count: u32) -> Outcome<Body> {
+    frames_with(count, arena(true))
+}
+
+/// The same, compiled anew each frame.
+pub fn compiled_frames(count: u32) -> Outcome<Body> {
+    frames_with(count, arena(false))
+}
+
+fn frames_with(count: u32, mut arena: GraphArena<Null>) -> Outcome<Body> {
     let mut world = World::new()?;
     let parts = Parts::new(&mut world)?;
     let picture = world.image(&TextureDesc::d2(
@@ -72,7 +104,6 @@ pub fn frames(count: u32) -> Outcome<Body> {
     let vertices = world.uploaded(BufferUsages::VERTEX, 1024)?;
     let vertices = BufferSlice { buffer: vertices.leak(), offset: 0, size: 1024 };
     world.settle()?;
-    let mut arena = GraphArena::new();
     Ok(Box::new(move || {
         for _ in 0..count {
             frame(&mut world.device, &mut arena, &parts, *picture.texture, vertices)?;

@@ -50,6 +50,14 @@ const UNITS: &[Unit] = &[
     unit("graph: compute pass of a chain", 500, frames::chain),
     unit("graph: raster pass that loads and stores", 200, frames::overlays),
     Unit { name: "graph: pass of a frame of 20", count: 20, each: frames::PASSES, prepare: frames::frames },
+    unit("graph: compute pass of a chain, compiled anew", 500, frames::compiled_chain),
+    unit("graph: raster pass that loads and stores, compiled anew", 200, frames::compiled_overlays),
+    Unit {
+        name: "graph: pass of a frame of 20, compiled anew",
+        count: 20,
+        each: frames::PASSES,
+        prepare: frames::compiled_frames,
+    },
 ];
 
 /// Frames before the counted one: pools are filled, and the planner has seen a repeated frame.

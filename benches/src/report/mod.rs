@@ -161,8 +161,10 @@ impl Report<'_> {
             self.median(of, contender)
         };
         let times = |other: &str| self.ratio(workload, "purlin", other);
+        let metric = |name: &str| self.measured(workload, "purlin", name).map(|one| one.summary.median);
+        let units = workload.units(self.header.software);
         let bars = bars::of(workload.name(), self.header.drawn());
-        bars.iter().map(|bar| bar.verdict(median, times, workload.units(self.header.software))).collect()
+        bars.iter().map(|bar| bar.verdict(median, times, metric, units)).collect()
     }
 
     /// Every bar that is not kept, as `workload: verdict`.

@@ -7,7 +7,7 @@ mod common;
 mod counting_alloc;
 
 use common::{COLOR, DEPTH, Fixture};
-use purlin_graph::{Graph, GraphArena, TransientBuffer, TransientTexture, bind};
+use purlin_graph::{FrameStats, Graph, GraphArena, TransientBuffer, TransientTexture, bind};
 use purlin_rhi::null::{Null, NullConfig};
 use purlin_rhi::types::ShaderStages;
 use purlin_rhi::{ClearValue, LoadOp};
@@ -15,7 +15,7 @@ use purlin_rhi::{ClearValue, LoadOp};
 const BLACK: LoadOp<ClearValue> = LoadOp::Clear(ClearValue::Float([0.0; 4]));
 
 /// Fourteen passes of every kind: shadows, culling, a G-buffer, a mip chain, blends, copies and a readback.
-fn frame(fixture: &mut Fixture, arena: &mut GraphArena<Null>, screen: purlin_rhi::Texture) -> u32 {
+fn frame(fixture: &mut Fixture, arena: &mut GraphArena<Null>, screen: purlin_rhi::Texture) -> FrameStats {
     let handles = fixture.handles();
     let slice = fixture.device.push_frame_data(&[1; 64], 16).unwrap();
     let mut graph = Graph::new("frame", arena);
@@ -82,21 +82,25 @@ fn frame(fixture: &mut Fixture, arena: &mut GraphArena<Null>, screen: purlin_rhi
     let mut out = [0; 256];
     fixture.device.read(&ticket, &mut out).unwrap();
     assert_eq!((submitted.stats.passes, submitted.stats.culled), (14, 0));
-    submitted.stats.created
+    submitted.stats
 }
 
 #[test]
 fn warm_frames_allocate_nothing() {
     counting_alloc::count_this_thread();
-    let mut fixture = Fixture::new(NullConfig::default());
-    let screen = fixture.texture("screen", 64, 64);
-    let mut arena = GraphArena::new();
-    for _ in 0..9 {
-        frame(&mut fixture, &mut arena, *screen);
-    }
-    for warm in 10..100 {
-        let before = counting_alloc::allocations();
-        let created = frame(&mut fixture, &mut arena, *screen);
-        assert_eq!((counting_alloc::allocations() - before, created), (0, 0), "frame {warm}");
+    for reuse in [true, false] {
+        let mut fixture = Fixture::new(NullConfig::default());
+        let screen = fixture.texture("screen", 64, 64);
+        let mut arena = GraphArena::new();
+        arena.options().structure_reuse = reuse;
+        for _ in 0..9 {
+            frame(&mut fixture, &mut arena, *screen);
+        }
+        for warm in 10..100 {
+            let before = counting_alloc::allocations();
+            let stats = frame(&mut fixture, &mut arena, *screen);
+            let allocations = counting_alloc::allocations() - before;
+            assert_eq!((allocations, stats.created, stats.reused), (0, 0, reuse), "frame {warm}");
+        }
     }
 }

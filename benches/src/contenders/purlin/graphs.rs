@@ -74,7 +74,7 @@ pub struct Overlays<'g, B: Backend> {
 }
 
 impl<'g, B: Backend> Overlays<'g, B> {
-    pub fn new(gpu: &'g mut Gpu<B>, count: u32) -> Outcome<Self> {
+    pub fn new(gpu: &'g mut Gpu<B>, count: u32, merge: bool) -> Outcome<Self> {
         let format = TextureFormat::Rgba8Unorm;
         let scene = gpu.target(format, OVERLAYS_TARGET, TextureUsages::TEXTURE_BINDING)?;
         let target = gpu.target(format, OVERLAYS_TARGET, TextureUsages::empty())?;
@@ -89,7 +89,8 @@ impl<'g, B: Backend> Overlays<'g, B> {
             pipeline("overlay_vertex", "overlay_fragment", true)?,
             pipeline("composite_vertex", "composite_fragment", false)?,
         ];
-        let arena = GraphArena::new();
+        let mut arena = GraphArena::new();
+        arena.options().merge = merge;
         Ok(Self { gpu, arena, count, scene, target, texture, sampler, program, pipelines })
     }
 }

@@ -1,6 +1,7 @@
 //! The contender Purlin, on its Vulkan backend or on wgpu: direct passes, every use of what the GPU writes declared and tracked.
 //! What only uploads write has uploaded contents, which is how Purlin asks programs to say so.
 
+mod compile;
 mod compute;
 mod demo;
 mod graphs;
@@ -121,7 +122,8 @@ impl<B: Backend> Contender for Purlin<B> {
             Workload::ChainGraph => Box::new(graphs::Chain::new(gpu)?),
             Workload::Independent => Box::new(compute::Steps::independent(gpu)?),
             Workload::Overlays { count } => Box::new(overlays::Overlays::new(gpu, count)?),
-            Workload::OverlaysGraph { count } => Box::new(graphs::Overlays::new(gpu, count)?),
+            Workload::OverlaysGraph { count, merge } => Box::new(graphs::Overlays::new(gpu, count, merge)?),
+            Workload::Compile { passes, reuse } => Box::new(compile::Compile::new(passes, reuse)?),
             Workload::Demo => Box::new(demo::Demo::new(gpu)?),
             Workload::Slices | Workload::Dynamic | Workload::Sampled => {
                 Box::new(groups::Groups::new(gpu, workload)?)

@@ -90,9 +90,10 @@ impl Contender for Wgpu {
             Workload::ComputePass => Box::new(compute::ComputePass::new(gpu)?),
             Workload::Chain | Workload::ChainGraph => Box::new(compute::Steps::chain(gpu)),
             Workload::Independent => Box::new(compute::Steps::independent(gpu)),
-            Workload::Overlays { count } | Workload::OverlaysGraph { count } => {
+            Workload::Overlays { count } | Workload::OverlaysGraph { count, .. } => {
                 Box::new(overlays::Overlays::new(gpu, count))
             }
+            Workload::Compile { .. } => return Err(Failure::Unsupported("it compiles no graph".into())),
             Workload::Demo => return Err(Failure::Unsupported("the demo is Purlin's own".into())),
             Workload::Slices | Workload::Dynamic | Workload::Sampled => {
                 Box::new(groups::Groups::new(gpu, workload))
