@@ -28,6 +28,9 @@ pub struct GraphOptions {
     pub cull: bool,
     /// How precisely dependencies are found.
     pub hazards: HazardMode,
+    /// Whether a raster pass that only continues the one before, in the same attachments and with the same reads, is
+    /// recorded into its native pass. Off at first.
+    pub merge: bool,
     /// Whether a transient may take the place of an equal one whose last use is over.
     pub transient_reuse: bool,
     /// Whether a frame with the structure of the last one takes over all that was found out about it. Labels, pipelines,
@@ -42,6 +45,7 @@ impl Default for GraphOptions {
         Self {
             cull: true,
             hazards: HazardMode::Fine,
+            merge: false,
             transient_reuse: true,
             structure_reuse: true,
             keep_frames: 8,
@@ -224,6 +228,13 @@ pub(crate) enum Liveness {
     Feeds(u32),
 }
 
+/// Live passes that are recorded as one, as positions in [`Context::order`]. Most are alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Scope {
+    pub first: u32,
+    pub end: u32,
+}
+
 /// Where a resource lies on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Physical {
@@ -275,6 +286,9 @@ pub(crate) struct Context {
     /// The live passes in order.
     pub order: Vec<u32>,
 
+    /// From `merge`.
+    pub scopes: Vec<Scope>,
+
     /// From `place`.
     pub physical: Vec<Physical>,
     /// Transients in the order in which they were placed.
@@ -323,6 +337,16 @@ impl Context {
     /// How many passes were declared.
     pub(crate) fn passes(&self) -> u32 {
         self.declared.passes.len() as u32
+    }
+
+    /// The passes of a scope.
+    pub(crate) fn passes_of(&self, scope: Scope) -> &[u32] {
+        &self.order[scope.first as usize..scope.end as usize]
+    }
+
+    /// The scope of the live pass at this position, if it is the first one there.
+    pub(crate) fn scope_at(&self, position: usize) -> Option<usize> {
+        self.scopes.binary_search_by_key(&(position as u32), |scope| scope.first).ok()
     }
 
     pub(crate) fn is_live(&self, pass: u32) -> bool {

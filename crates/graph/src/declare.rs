@@ -69,6 +69,8 @@ pub(crate) enum Work {
     Nothing,
     /// Runs the closure with this number.
     Body(u32),
+    /// Runs the closure with this number once for each section.
+    Sections(u32),
     Draw {
         pipeline: RenderPipeline,
         vertices: (u32, u32),
@@ -446,7 +448,10 @@ impl Work {
             (Work::Transfer(a), Work::Transfer(b)) => a.same(b),
             (Work::ReadTexture(a), Work::ReadTexture(b)) => a.same(b),
             (Work::ReadBuffer(a), Work::ReadBuffer(b)) => a.same(b),
-            (a, b) => !a.copies() && !b.copies(),
+            (a, b) => {
+                let sections = |work: &Work| matches!(work, Work::Sections(_));
+                !a.copies() && !b.copies() && sections(a) == sections(b)
+            }
         }
     }
 

@@ -15,10 +15,10 @@ use smallvec::SmallVec;
 
 use crate::clock::Moment;
 use crate::context::{Context, NONE, Physical};
-use crate::declare::{AttachmentDecl, PassKind, Transfer, Work};
+use crate::declare::{AttachmentDecl, PassDecl, PassKind, Transfer, Work};
 use crate::error::GraphError;
 use crate::graph::Graph;
-use crate::pass::{Body, ComputeBody, Missing, RenderBody, Resolver};
+use crate::pass::{Body, ComputeBody, Missing, RenderBody, Resolver, SectionWork};
 use crate::phase;
 use crate::phase::resolve::{Image, buffer_bytes};
 use crate::stats::Submitted;
@@ -68,6 +68,7 @@ pub(crate) fn compile<B: Backend>(context: &mut Context, device: &mut Device<B>)
     phase::edges::run(context)?;
     phase::cull::run(context);
     phase::lifetimes::run(context);
+    phase::merge::run(context);
     phase::place::run(context, device)?;
     phase::materialize::run(context, device)?;
     phase::barriers::run(context);
@@ -93,29 +94,19 @@ fn record<B: Backend>(graph: &mut Graph<'_, B>, device: &mut Device<B>) -> Resul
     plan(graph.context, &mut recorder)?;
     let mut reads: SmallVec<[Option<ReadTicket>; 4]> = SmallVec::new();
     graph.context.pass_ns.clear();
-    for position in 0..graph.context.order.len() {
-        let pass = graph.context.order[position];
-        let pass_begun = graph.context.with_report.then(Moment::now);
-        recorder.barriers(graph.context.plan.batch(position));
-        let mut missing: Missing = None;
-        let result = record_pass(graph, &mut recorder, position, &mut reads, &mut missing);
-        let decl = &graph.context.declared.passes[pass as usize];
-        if let Some(resource) = missing {
-            let name = if resource == u32::MAX {
-                "a resource of another graph"
-            } else {
-                graph.context.declared.resource_name(resource)
-            };
-            let pass = graph.context.declared.text(decl.name).into();
-            return Err(GraphError::Undeclared { pass, resource: name.into(), at: decl.at });
+    for index in 0..graph.context.scopes.len() {
+        let scope = graph.context.scopes[index];
+        let scope_begun = graph.context.with_report.then(Moment::now);
+        recorder.barriers(graph.context.plan.batch(index));
+        let mut at = Place { position: scope.first, missing: None };
+        let result = record_scope(graph, &mut recorder, index, &mut reads, &mut at);
+        if result.is_err() || at.missing.is_some() {
+            return Err(pass_failed(graph.context, &at, result));
         }
-        result.map_err(|source| GraphError::Pass {
-            pass: graph.context.declared.text(decl.name).into(),
-            at: decl.at,
-            source: Box::new(source),
-        })?;
-        if let Some(pass_begun) = pass_begun {
-            graph.context.pass_ns.push(pass_begun.elapsed());
+        if let Some(begun) = scope_begun {
+            // What is recorded as one has one time.
+            graph.context.pass_ns.push(begun.elapsed());
+            graph.context.pass_ns.resize(scope.end as usize, 0);
         }
     }
     for frame in std::mem::take(&mut graph.frames) {
@@ -134,6 +125,28 @@ fn record<B: Backend>(graph: &mut Graph<'_, B>, device: &mut Device<B>) -> Resul
     Ok(Submitted { token, stats: context.stats, graph: context.graph, reads, report })
 }
 
+/// Where recording is, and what a body there asked for in vain.
+struct Place {
+    position: u32,
+    missing: Missing,
+}
+
+#[cold]
+fn pass_failed(context: &Context, at: &Place, result: purlin_rhi::Result<()>) -> GraphError {
+    let decl = &context.declared.passes[context.order[at.position as usize] as usize];
+    let pass = context.declared.text(decl.name).into();
+    match (at.missing, result) {
+        (None, Err(source)) => GraphError::Pass { pass, at: decl.at, source: Box::new(source) },
+        (missing, _) => {
+            let name = match missing {
+                Some(resource) if resource != u32::MAX => context.declared.resource_name(resource),
+                _ => "a resource of another graph",
+            };
+            GraphError::Undeclared { pass, resource: name.into(), at: decl.at }
+        }
+    }
+}
+
 /// Asks the device for the barriers. What it refuses is named by pass, and undefined imports by their declaration.
 fn plan<B: Backend>(context: &mut Context, recorder: &mut Recorder<'_, B>) -> Result<(), GraphError> {
     if context.with_report != context.plan_has_reasons {
@@ -142,13 +155,17 @@ fn plan<B: Backend>(context: &mut Context, recorder: &mut Recorder<'_, B>) -> Re
     }
     context.plan.clear();
     let failed = Cell::new(0usize);
-    let Context { list, plan, declared, order, .. } = context;
-    let name = |position: usize| {
-        failed.set(position);
-        declared.pass_name(order.get(position).copied().unwrap_or(NONE)).to_string()
+    let Context { list, plan, declared, order, scopes, .. } = context;
+    let pass_of = |scope: usize| {
+        let position = scopes.get(scope).map_or(NONE, |scope| scope.first);
+        order.get(position as usize).copied().unwrap_or(NONE)
+    };
+    let name = |scope: usize| {
+        failed.set(scope);
+        declared.pass_name(pass_of(scope)).to_string()
     };
     let Err(source) = recorder.plan(list, plan, name) else { return Ok(()) };
-    let pass = context.order.get(failed.get()).copied().unwrap_or(NONE);
+    let pass = pass_of(failed.get());
     Err(plan_error(context, recorder.device(), pass, source))
 }
 
@@ -182,78 +199,28 @@ fn plan_error<B: Backend>(
     GraphError::Pass { pass: pass_label, at: decl.at, source: Box::new(source) }
 }
 
-fn record_pass<B: Backend>(
+fn record_scope<B: Backend>(
     graph: &mut Graph<'_, B>,
     recorder: &mut Recorder<'_, B>,
-    position: usize,
+    index: usize,
     reads: &mut SmallVec<[Option<ReadTicket>; 4]>,
-    missing: &mut Missing,
+    at: &mut Place,
 ) -> purlin_rhi::Result<()> {
     let Graph { context, bodies, .. } = graph;
     let context: &Context = context;
-    let pass = context.order[position];
+    let pass = context.order[at.position as usize];
     let decl = &context.declared.passes[pass as usize];
-    let uses = context.list.pass(position).uses;
+    let uses = context.list.pass(index).uses;
     let label = context.declared.text(decl.name);
-    let resolver = Resolver::new(context.graph, &context.physical);
-    match decl.kind {
-        PassKind::Render => {
-            let mut colors = ArrayVec::new();
-            let depth_stencil = attachments(context, pass, &mut colors);
-            let desc =
-                RenderPassDesc { label, colors: &colors, depth_stencil, uses: &[], ..Default::default() };
-            let (groups, bound) = (&context.declared.groups, &context.groups);
-            let bind = |pass: &mut RenderPass<'_, B>| {
-                for index in decl.groups() {
-                    let bound = &bound[index as usize];
-                    if let Some(group) = bound.group {
-                        pass.set_bind_group(groups[index as usize].index, group, bound.offsets());
-                    }
-                }
-            };
-            if let Work::Body(index) = decl.work
-                && let Some(Body::Sections(work, sections)) = bodies.get(index as usize)
-            {
-                let (work, graph, physical) = (&**work, context.graph, &context.physical[..]);
-                // The lowest section that asked in vain.
-                let first = Mutex::new(None);
-                let recorded =
-                    recorder.render_pass_parallel_planned(&desc, uses, *sections, |section, mut pass| {
-                        bind(&mut pass);
-                        let mut body = RenderBody::new(pass, Resolver::new(graph, physical));
-                        work.run(section, &mut body);
-                        let (end, lost) = body.end();
-                        if let Some(lost) = lost {
-                            let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
-                            *first = first.into_iter().chain([(section, lost)]).min();
-                        }
-                        end
-                    });
-                let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
-                *missing = first.map(|(_, lost)| lost);
-                return recorded;
+    match (decl.kind, decl.work) {
+        (PassKind::Render, Work::Sections(body)) => match bodies.get(body as usize) {
+            Some(Body::Sections(work, sections)) => {
+                record_sections(context, recorder, (pass, uses), &**work, *sections, at)
             }
-            recorder.render_pass_planned(&desc, uses, |mut pass| {
-                bind(&mut pass);
-                let mut body = RenderBody::new(pass, resolver);
-                match decl.work {
-                    Work::Draw { pipeline, vertices, instances } => {
-                        body.set_pipeline(pipeline);
-                        body.draw(vertices.0..vertices.1, instances.0..instances.1);
-                    }
-                    Work::Body(index) => {
-                        if let Some(Body::Render(work)) = bodies.get_mut(index as usize) {
-                            work.run(&mut body);
-                        }
-                    }
-                    _ => {}
-                }
-                let (end, lost) = body.end();
-                *missing = lost;
-                end
-            })
-        }
-        PassKind::Compute => recorder.compute_pass_planned(label, uses, |mut pass| {
+            _ => Ok(()),
+        },
+        (PassKind::Render, _) => record_raster(context, bodies, recorder, index, at),
+        (PassKind::Compute, work) => recorder.compute_pass_planned(label, uses, |mut pass| {
             for index in decl.groups() {
                 let bound = &context.groups[index as usize];
                 if let Some(group) = bound.group {
@@ -261,34 +228,37 @@ fn record_pass<B: Backend>(
                     pass.set_bind_group(number, group, bound.offsets());
                 }
             }
-            let mut body = ComputeBody::new(pass, resolver);
-            match decl.work {
+            // A pass is large, so it is wrapped, and with that moved, only for a body.
+            match work {
                 Work::Dispatch { pipeline, groups } => {
-                    body.set_pipeline(pipeline);
-                    body.dispatch(groups);
+                    pass.set_pipeline(pipeline);
+                    pass.dispatch(groups);
+                    pass.end()
                 }
                 Work::DispatchIndirect { pipeline, buffer, offset } => {
-                    body.set_pipeline(pipeline);
+                    pass.set_pipeline(pipeline);
                     if let Some(&Physical::Buffer(buffer)) = context.physical.get(buffer as usize) {
-                        body.dispatch_indirect(buffer, offset);
+                        pass.dispatch_indirect(buffer, offset);
                     }
+                    pass.end()
                 }
                 Work::Body(index) => {
+                    let mut body = ComputeBody::new(pass, Resolver::new(context.graph, &context.physical));
                     if let Some(Body::Compute(work)) = bodies.get_mut(index as usize) {
                         work.run(&mut body);
                     }
+                    let (end, lost) = body.end();
+                    at.missing = lost;
+                    end
                 }
-                _ => {}
+                _ => pass.end(),
             }
-            let (end, lost) = body.end();
-            *missing = lost;
-            end
         }),
-        PassKind::Transfer => match decl.work {
-            Work::Transfer(transfer) => record_transfer(context, recorder, label, uses, transfer),
-            _ => Ok(()),
-        },
-        PassKind::Readback => {
+        (PassKind::Transfer, Work::Transfer(transfer)) => {
+            record_transfer(context, recorder, label, uses, transfer)
+        }
+        (PassKind::Transfer, _) => Ok(()),
+        (PassKind::Readback, _) => {
             let ticket = record_read(context, recorder, pass)?;
             reads.push(ticket);
             Ok(())
@@ -296,16 +266,107 @@ fn record_pass<B: Backend>(
     }
 }
 
-/// The attachments with their views and what is stored.
+/// Sets the groups that a pass has declared.
+fn bind<B: Backend>(context: &Context, decl: &PassDecl, pass: &mut RenderPass<'_, B>) {
+    for index in decl.groups() {
+        let bound = &context.groups[index as usize];
+        if let Some(group) = bound.group {
+            pass.set_bind_group(context.declared.groups[index as usize].index, group, bound.offsets());
+        }
+    }
+}
+
+/// Records the raster passes of a scope as one.
+fn record_raster<B: Backend>(
+    context: &Context,
+    bodies: &mut [Body<'_, B>],
+    recorder: &mut Recorder<'_, B>,
+    index: usize,
+    at: &mut Place,
+) -> purlin_rhi::Result<()> {
+    let scope = context.scopes[index];
+    let passes = context.passes_of(scope);
+    let (Some(&first), Some(&last)) = (passes.first(), passes.last()) else { return Ok(()) };
+    let decl = |pass: u32| &context.declared.passes[pass as usize];
+    let mut colors = ArrayVec::new();
+    let depth_stencil = attachments(context, first, last, &mut colors);
+    let label = context.declared.text(decl(first).name);
+    let desc = RenderPassDesc { label, colors: &colors, depth_stencil, ..Default::default() };
+    let mut run = |body: &mut RenderBody<'_, B>, work: Work| match work {
+        Work::Draw { pipeline, vertices, instances } => {
+            body.set_pipeline(pipeline);
+            body.draw(vertices.0..vertices.1, instances.0..instances.1);
+        }
+        Work::Body(index) => {
+            if let Some(Body::Render(work)) = bodies.get_mut(index as usize) {
+                work.run(body);
+            }
+        }
+        _ => {}
+    };
+    recorder.render_pass_planned(&desc, context.list.pass(index).uses, |mut pass| {
+        bind(context, decl(first), &mut pass);
+        let mut body = RenderBody::new(pass, Resolver::new(context.graph, &context.physical));
+        run(&mut body, decl(first).work);
+        for &pass in &passes[1..] {
+            if body.has_failed() {
+                break;
+            }
+            at.position += 1;
+            body.next_part(context.declared.text(decl(pass).name));
+            bind(context, decl(pass), &mut body);
+            run(&mut body, decl(pass).work);
+        }
+        let (end, lost) = body.end();
+        at.missing = lost;
+        end
+    })
+}
+
+/// Records a raster pass in sections.
+fn record_sections<B: Backend>(
+    context: &Context,
+    recorder: &mut Recorder<'_, B>,
+    (pass, uses): (u32, &[ResourceUse]),
+    work: &(dyn SectionWork<B> + '_),
+    sections: u32,
+    at: &mut Place,
+) -> purlin_rhi::Result<()> {
+    let decl = &context.declared.passes[pass as usize];
+    let mut colors = ArrayVec::new();
+    let depth_stencil = attachments(context, pass, pass, &mut colors);
+    let label = context.declared.text(decl.name);
+    let desc = RenderPassDesc { label, colors: &colors, depth_stencil, ..Default::default() };
+    // The lowest section that asked in vain.
+    let first = Mutex::new(None);
+    let recorded = recorder.render_pass_parallel_planned(&desc, uses, sections, |section, mut pass| {
+        bind(context, decl, &mut pass);
+        let mut body = RenderBody::new(pass, Resolver::new(context.graph, &context.physical));
+        work.run(section, &mut body);
+        let (end, lost) = body.end();
+        if let Some(lost) = lost {
+            let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+            *first = first.into_iter().chain([(section, lost)]).min();
+        }
+        end
+    });
+    let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
+    at.missing = first.map(|(_, lost)| lost);
+    recorded
+}
+
+/// The attachments with their views: loaded as the first of passes that are recorded as one says, stored as the last.
 fn attachments(
     context: &Context,
-    pass: u32,
+    first: u32,
+    last: u32,
     colors: &mut ArrayVec<Option<ColorAttachment>, 8>,
 ) -> Option<DepthStencilAttachment> {
     let mut depth_stencil = None;
     let store = |index: u32| context.uses.get(index as usize).map_or(StoreOp::Store, |usage| usage.store);
-    for index in context.declared.passes[pass as usize].attachments() {
-        let attachment = &context.attachments[index as usize];
+    let stored = context.declared.passes[last as usize].attachments();
+    for (index, stored) in context.declared.passes[first as usize].attachments().zip(stored) {
+        let attachment = &context.attachments[stored as usize];
         let Some(view) = context.views[index as usize] else { continue };
         match context.declared.attachments[index as usize] {
             AttachmentDecl::Color { index, load, .. } => {

@@ -12,6 +12,8 @@ pub struct FrameStats {
     pub passes: u32,
     /// Passes that were left out.
     pub culled: u32,
+    /// Passes that are recorded into the native pass of the one before.
+    pub merged: u32,
     /// Dependencies between declared passes.
     pub edges: u32,
     /// Pass boundaries with barriers.

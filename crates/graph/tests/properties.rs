@@ -191,10 +191,10 @@ fn run(
 }
 
 /// Every combination of switches.
-fn switches() -> impl Iterator<Item = (bool, HazardMode, bool)> {
-    (0..8u8).map(|bits| {
+fn switches() -> impl Iterator<Item = (bool, HazardMode, bool, bool)> {
+    (0..16u8).map(|bits| {
         let hazards = if bits & 2 == 0 { HazardMode::Fine } else { HazardMode::Conservative };
-        (bits & 1 == 0, hazards, bits & 4 == 0)
+        (bits & 1 == 0, hazards, bits & 4 == 0, bits & 8 != 0)
     })
 }
 
@@ -222,9 +222,10 @@ proptest! {
         let buffers = ["source", "b3"].map(|label| fixture.buffer(label, BYTES));
         let handles = [*buffers[0], *buffers[1]];
         let mut arena = GraphArena::new();
-        for (cull, hazards, reuse) in switches() {
+        for (cull, hazards, reuse, merge) in switches() {
             let options = arena.options();
             (options.cull, options.hazards, options.transient_reuse) = (cull, hazards, reuse);
+            options.merge = merge;
             if let Some(steps) = &refused {
                 let refusal = run(&mut fixture, &mut arena, handles, steps);
                 prop_assert!(matches!(refusal, Err(GraphError::Undefined { .. })), "{:?}", refusal);
@@ -235,7 +236,7 @@ proptest! {
                 prop_assert_eq!(found.as_ref().ok(), Some(&expected), "{:?}", found);
                 let left = fixture.control.buffer_bytes(handles[1].slot()).unwrap();
                 let wanted: Vec<u8> = model.buffers[BUFFERS - 1].iter().map(|byte| byte.unwrap_or(0)).collect();
-                prop_assert_eq!(&left, &wanted, "the import under {:?}", (cull, hazards, reuse));
+                prop_assert_eq!(&left, &wanted, "the import under {:?}", (cull, hazards, reuse, merge));
             }
         }
     }

@@ -189,3 +189,10 @@ bodies! {
     /// Records dispatches. Everything that was bound where the pass was declared is already set.
     ComputeBody wraps ComputePass
 }
+
+impl<B: Backend> RenderBody<'_, B> {
+    /// Whether it has made a mistake or asked in vain.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.pass.mistake().is_some() || self.resolver.missing().is_some()
+    }
+}

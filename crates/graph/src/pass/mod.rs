@@ -5,7 +5,7 @@ mod builder;
 mod compute;
 mod render;
 
-pub(crate) use body::{Body, Missing, Resolver};
+pub(crate) use body::{Body, Missing, Resolver, SectionWork};
 pub use body::{ComputeBody, RenderBody};
 pub(crate) use builder::open;
 pub use compute::ComputeBuilder;

@@ -138,7 +138,7 @@ impl<'p, 'f, B: Backend> RenderBuilder<'p, 'f, B> {
     ) {
         let body = Body::Sections(self.open.graph.bump.alloc(Once(Some(body))), sections);
         let index = self.open.graph.keep_body(body);
-        self.open.finish(PassKind::Render, Work::Body(index));
+        self.open.finish(PassKind::Render, Work::Sections(index));
     }
 
     /// One triangle that covers the attachments.

@@ -9,13 +9,14 @@ use purlin_rhi::plan::{Part, ResourceUse};
 use super::materialize::range_of;
 use crate::context::{Context, Physical, Usage};
 
-/// Fills `list`, one pass for each of `order`.
+/// Fills `list`, one pass for each of `scopes`: it uses what its first pass does, and leaves what its last one leaves.
 pub(crate) fn run(context: &mut Context) {
     context.list.begin();
-    for position in 0..context.order.len() {
-        let pass = context.order[position];
-        for index in context.uses_of(pass) {
-            let usage = context.uses[index];
+    for index in 0..context.scopes.len() {
+        let passes = context.passes_of(context.scopes[index]);
+        let (Some(&first), Some(&last)) = (passes.first(), passes.last()) else { continue };
+        for index in context.uses_of(first) {
+            let usage = &context.uses[index];
             let physical = context.physical[usage.resource as usize];
             match (usage.usage, usage.part, physical) {
                 (Usage::Texture(how), Part::Subresources(range), Physical::Texture(texture)) => {
@@ -26,8 +27,12 @@ pub(crate) fn run(context: &mut Context) {
                 }
                 _ => {}
             }
+        }
+        for index in context.uses_of(last) {
+            let usage = &context.uses[index];
             if usage.store == StoreOp::Discard
-                && let (Some(range), Physical::Texture(texture)) = (range_of(&usage.part), physical)
+                && let Some(range) = range_of(&usage.part)
+                && let Physical::Texture(texture) = context.physical[usage.resource as usize]
             {
                 context.list.push_discard(texture, range);
             }

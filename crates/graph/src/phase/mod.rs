@@ -7,6 +7,7 @@
 //! | `edges` | who depends on whom and why; that nothing undefined is read and no pass fights itself |
 //! | `cull` | which passes contribute to anything |
 //! | `lifetimes` | from which live pass to which each resource is used, and which attachments are stored |
+//! | `merge` | which raster passes are recorded as one |
 //! | `place` | which physical texture or buffer each transient lies in |
 //! | `materialize` | views and bind groups of what was placed |
 //! | `barriers` | the list for the device's planner, and its plan |
@@ -21,6 +22,7 @@ pub(crate) mod cull;
 pub(crate) mod edges;
 pub(crate) mod lifetimes;
 pub(crate) mod materialize;
+pub(crate) mod merge;
 pub(crate) mod place;
 pub(crate) mod report;
 pub(crate) mod resolve;

@@ -89,7 +89,8 @@ fn pass(context: &Context, index: u32, positions: &[u32], omitted: &mut Omitted)
         .map(|usage| use_report(context, usage))
         .collect();
     omitted.details += all.len() - uses.len();
-    let barriers = if position == NONE { Vec::new() } else { barriers(context, position as usize, omitted) };
+    let scope = if position == NONE { None } else { context.scope_at(position as usize) };
+    let barriers = scope.map_or(Vec::new(), |scope| barriers(context, scope, omitted));
     let (live, why) = why(context, index);
     PassReport {
         label: context.declared.text(decl.name).into(),
@@ -97,6 +98,7 @@ fn pass(context: &Context, index: u32, positions: &[u32], omitted: &mut Omitted)
         location: decl.at.to_string(),
         live,
         why,
+        merged: position != NONE && scope.is_none(),
         queue: "graphics",
         uses,
         barriers,
@@ -139,8 +141,8 @@ fn use_report(context: &Context, usage: &Use) -> UseReport {
     }
 }
 
-fn barriers(context: &Context, position: usize, omitted: &mut Omitted) -> Vec<BarrierReport> {
-    let batch = context.plan.batch(position);
+fn barriers(context: &Context, scope: usize, omitted: &mut Omitted) -> Vec<BarrierReport> {
+    let batch = context.plan.batch(scope);
     let memory = batch
         .memory
         .iter()
@@ -157,16 +159,20 @@ fn barriers(context: &Context, position: usize, omitted: &mut Omitted) -> Vec<Ba
             src: scope_words(src),
             dst: scope_words(dst),
             layouts,
-            reasons: reasons(context, position, index),
+            reasons: reasons(context, scope, index),
         })
         .collect();
     omitted.details += batch.memory.len() + batch.textures.len() - all.len();
     all
 }
 
-fn reasons(context: &Context, position: usize, barrier: BarrierIndex) -> Vec<ReasonReport> {
-    let start = context.uses_of(context.order[position]).start;
-    let of_barrier = context.plan.reasons(position).iter().filter(|reason| reason.barrier == barrier);
+fn reasons(context: &Context, scope: usize, barrier: BarrierIndex) -> Vec<ReasonReport> {
+    let first = |scope: usize| {
+        let position = context.scopes.get(scope)?.first;
+        context.order.get(position as usize).copied()
+    };
+    let start = first(scope).map_or(0, |pass| context.uses_of(pass).start);
+    let of_barrier = context.plan.reasons(scope).iter().filter(|reason| reason.barrier == barrier);
     of_barrier
         .take(16)
         .filter_map(|reason| {
@@ -174,7 +180,7 @@ fn reasons(context: &Context, position: usize, barrier: BarrierIndex) -> Vec<Rea
             let shape = context.resources.get(usage.resource as usize)?.shape;
             let after = match reason.previous {
                 Previous::Before => None,
-                Previous::Pass(position) => context.order.get(position as usize).copied(),
+                Previous::Pass(scope) => first(scope as usize),
             };
             let part = part_words(&shape, &reason.part);
             Some(ReasonReport { resource: usage.resource, part, hazard: hazard(reason.hazard), after })

@@ -69,6 +69,8 @@ pub struct PassReport {
     pub live: bool,
     /// Why, or why not.
     pub why: String,
+    /// Whether it was recorded into the native pass of the live pass before it.
+    pub merged: bool,
     /// The queue that it ran on.
     pub queue: &'static str,
     /// What it uses.

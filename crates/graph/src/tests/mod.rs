@@ -7,6 +7,7 @@ mod bodies;
 mod culling;
 mod errors;
 mod hazards;
+mod merging;
 mod pooling;
 mod report;
 mod reuse;
@@ -40,8 +41,12 @@ fn plan_words(context: &Context) -> Vec<String> {
     for (position, &pass) in context.order.iter().enumerate() {
         let mut line = context.declared.pass_name(pass).to_string();
         let start = context.uses_of(pass).start;
-        let batch = context.plan.batch(position);
-        for reason in context.plan.reasons(position) {
+        let Some(scope) = context.scope_at(position) else {
+            lines.push(line + " | merged");
+            continue;
+        };
+        let batch = context.plan.batch(scope);
+        for reason in context.plan.reasons(scope) {
             let usage = &context.uses[start + reason.usage as usize];
             let resource = &context.resources[usage.resource as usize];
             let name = context.declared.resource_name(usage.resource);

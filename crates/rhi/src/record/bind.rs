@@ -183,6 +183,17 @@ impl<'p> Bindings<'p> {
         }
     }
 
+    /// As at the beginning of a pass, but for the first mistake.
+    pub(super) fn restart(&mut self, label: &'p str) {
+        self.point.begin();
+        self.label = label;
+        self.groups = [SetGroup::NONE; MAX_GROUPS];
+        (self.checked, self.ready) = (false, false);
+        self.applies = Dirty::empty();
+        self.immediate_size = 0;
+        self.count = 0;
+    }
+
     #[cold]
     pub(super) fn fail(&mut self, error: Error) {
         (self.checked, self.ready) = (false, false);

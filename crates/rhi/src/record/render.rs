@@ -9,7 +9,7 @@ use crate::error::{Error, Result, invalid, state, unsupported};
 use crate::handle::{BindGroup, Buffer, RenderPipeline};
 use crate::record::PassEnd;
 use crate::record::attachments::ResolvedPass;
-use crate::record::bind::{Bindings, Kept};
+use crate::record::bind::{Bindings, Kept, Point};
 use crate::record::compute::indirect;
 use crate::record::declared::Declared;
 use crate::record::slice::{VERTICES, indices};
@@ -39,6 +39,8 @@ pub struct RenderPass<'p, B: Backend> {
     empty_scissor: bool,
     empty_viewport: bool,
     labels: u32,
+    /// Whether a part of the pass, which is not its first, has a label open.
+    part: bool,
 }
 
 impl<'p, B: Backend> RenderPass<'p, B> {
@@ -56,13 +58,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
             kept.forget();
         }
         let bindings = Bindings::new(registry, &mut kept.render, declared, label);
-        let (width, height) = target.extent;
-        let point = &mut *bindings.point;
-        let viewport = [0.0, 0.0, width as f32, height as f32, 0.0, 1.0];
-        point.set(Dirty::VIEWPORT, |state| &mut state.viewport, viewport);
-        point.set(Dirty::SCISSOR, |state| &mut state.scissor, [0, 0, width, height]);
-        point.set(Dirty::BLEND_CONSTANT, |state| &mut state.blend_constant, [0.0; 4]);
-        point.set(Dirty::STENCIL_REFERENCE, |state| &mut state.stencil_reference, 0);
+        set_fixed_state(bindings.point, target.extent);
         Self {
             backend,
             encoder,
@@ -84,6 +80,31 @@ impl<'p, B: Backend> RenderPass<'p, B> {
             empty_scissor: false,
             empty_viewport: false,
             labels: 0,
+            part: false,
+        }
+    }
+
+    /// Begins the next of several passes that are recorded as one. As at the beginning of a pass, nothing is set; errors
+    /// and captures know it by its own label. A mistake before it stays.
+    pub fn next_part(&mut self, label: &'p str) {
+        self.close_part();
+        self.bindings.restart(label);
+        set_fixed_state(self.bindings.point, self.target.extent);
+        self.pipeline = None;
+        self.bound_vertex_buffers = 0;
+        (self.index_bound, self.counted) = (false, false);
+        (self.empty_scissor, self.empty_viewport) = (false, false);
+        self.encoder.push_label(self.backend, label);
+        self.part = true;
+    }
+
+    /// Closes the debug groups of a part, and the part's own.
+    fn close_part(&mut self) {
+        if self.labels > 0 {
+            close_labels::<B>(self.backend, self.encoder, &mut self.labels, &mut self.bindings);
+        }
+        if std::mem::take(&mut self.part) {
+            self.encoder.pop_label(self.backend);
         }
     }
 
@@ -95,8 +116,8 @@ impl<'p, B: Backend> RenderPass<'p, B> {
     /// The same where the pass stands: it is large, and moving it costs.
     #[inline]
     pub(super) fn close(&mut self) -> PassEnd {
-        if self.labels > 0 {
-            close_labels::<B>(self.backend, self.encoder, &mut self.labels, &mut self.bindings);
+        if self.labels > 0 || self.part {
+            self.close_part();
         }
         PassEnd(self.bindings.mistake.take().map_or(Ok(()), Err))
     }
@@ -594,6 +615,16 @@ fn indexed(indices: &Range<u32>, base_vertex: i32, instances: &Range<u32>) -> Dr
 #[inline]
 fn fits(range: &Range<u32>, available: u64) -> bool {
     range.start < range.end && u64::from(range.end) <= available
+}
+
+/// The state that every pass begins with.
+#[inline]
+fn set_fixed_state(point: &mut Point, (width, height): (u32, u32)) {
+    let viewport = [0.0, 0.0, width as f32, height as f32, 0.0, 1.0];
+    point.set(Dirty::VIEWPORT, |state| &mut state.viewport, viewport);
+    point.set(Dirty::SCISSOR, |state| &mut state.scissor, [0, 0, width, height]);
+    point.set(Dirty::BLEND_CONSTANT, |state| &mut state.blend_constant, [0.0; 4]);
+    point.set(Dirty::STENCIL_REFERENCE, |state| &mut state.stencil_reference, 0);
 }
 
 pub(super) fn pop_label<B: Backend>(
