@@ -39,7 +39,17 @@ impl Runs {
     }
 
     /// The runs that make up exactly `start..end`, which lies in the resource and is not empty.
+    #[inline]
     pub(crate) fn isolate(&mut self, start: u64, end: u64) -> &mut [Run] {
+        if let [run] = self.runs.as_mut_slice()
+            && (start, end) == (0, run.end)
+        {
+            return &mut self.runs;
+        }
+        self.isolate_part(start, end)
+    }
+
+    fn isolate_part(&mut self, start: u64, end: u64) -> &mut [Run] {
         let mut first = self.runs.partition_point(|run| run.end <= start);
         let begins = if first == 0 { 0 } else { self.runs[first - 1].end };
         if begins < start {
@@ -82,6 +92,28 @@ fn cells(shape: &Shape) -> u64 {
             u64::from(aspects.bits().count_ones()) * u64::from(*mips) * u64::from(*layers)
         }
         _ => 0,
+    }
+}
+
+/// The part as one interval of cells, possibly empty, where it obviously is one.
+#[inline]
+pub(crate) fn interval(shape: &Shape, part: &Part) -> Option<(u64, u64)> {
+    match (shape, *part) {
+        (_, Part::Bytes { offset, size }) => Some((offset, offset + size)),
+        (&Shape::Texture { mips, layers, aspects, .. }, Part::Subresources(range)) => {
+            if range.aspects != aspects || range.layers != layers {
+                return None;
+            }
+            let row = u64::from(layers);
+            let one_plane = aspects.bits().is_power_of_two();
+            if one_plane {
+                let start = u64::from(range.base_mip) * row;
+                return Some((start, start + u64::from(range.mips) * row));
+            }
+            let planes = u64::from(aspects.bits().count_ones());
+            (range.mips == mips).then_some((0, planes * u64::from(mips) * row))
+        }
+        _ => None,
     }
 }
 
@@ -162,6 +194,7 @@ mod tests {
     fn parts_are_intervals_and_back() {
         let shape = shape();
         assert_eq!(intervals(&shape, &shape.whole()).as_slice(), [(0, 24)]);
+        assert_eq!(interval(&shape, &shape.whole()), Some((0, 24)));
         let stencil =
             TextureRange { aspects: Aspects::STENCIL, base_mip: 1, mips: 2, base_layer: 1, layers: 2 };
         assert_eq!(intervals(&shape, &Part::Subresources(stencil)).as_slice(), [(17, 19), (21, 23)]);
@@ -169,6 +202,31 @@ mod tests {
         assert_eq!(found, Part::Subresources(TextureRange { mips: 1, ..stencil }));
         let whole_mips = TextureRange { base_layer: 0, layers: 4, ..stencil };
         assert_eq!(part_at(&shape, 16, 24), Part::Subresources(whole_mips));
+        assert_eq!(interval(&shape, &Part::Subresources(whole_mips)), None);
+    }
+
+    #[test]
+    fn what_is_one_interval_is_the_same_one() {
+        let whole = shape();
+        let Shape::Texture { format, size, dimension, mips, layers, .. } = whole else { unreachable!() };
+        let color = Shape::Texture { format, size, dimension, mips, layers, aspects: Aspects::COLOR };
+        for shape in [whole, color] {
+            let Shape::Texture { aspects, .. } = shape else { unreachable!() };
+            for base_mip in 0..mips {
+                for mips in 1..=mips - base_mip {
+                    for (base_layer, layers) in [(0, 4), (0, 1), (2, 2)] {
+                        let range = TextureRange { aspects, base_mip, mips, base_layer, layers };
+                        let part = Part::Subresources(range);
+                        let all = intervals(&shape, &part);
+                        if let Some(one) = interval(&shape, &part) {
+                            assert_eq!(all.as_slice(), [one]);
+                        } else {
+                            assert!(aspects != Aspects::COLOR || layers != 4, "{range:?}");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]

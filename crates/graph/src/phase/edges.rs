@@ -17,9 +17,9 @@ use purlin_rhi::plan::{Effect, Hazard, Part, TextureUse};
 use purlin_rhi::{Device, StoreOp};
 
 use super::{origin_words, part_words};
-use crate::context::{Context, Edge, NONE, Origin, Physical, Resource, Usage, Use};
+use crate::context::{Context, Edge, NONE, Origin, Physical, Resource, Shape, Usage, Use};
 use crate::error::GraphError;
-use crate::runs::{Run, Runs, intervals, part_at};
+use crate::runs::{Run, Runs, interval, intervals, part_at};
 
 /// Fills `edges`, `feeds` and `exported`.
 pub(crate) fn run(context: &mut Context) -> Result<(), GraphError> {
@@ -34,8 +34,31 @@ pub(crate) fn run(context: &mut Context) -> Result<(), GraphError> {
         // What an import holds is the ledger's to know; the device's planner checks it.
         runs.reset(&resource.shape, resource.imported);
     }
-    for pass in 0..context.declared.passes.len() as u32 {
-        walk(context, pass)?;
+    let Context { uses, pass_ends, resources, runs, edges, feeds, readers, declared, .. } = context;
+    let mut walk = Walk { uses, edges, feeds, readers, mark: Mark { edges: 0, feeds: 0 } };
+    let mut start = 0;
+    let mut problem = None;
+    for &end in pass_ends.iter() {
+        walk.mark = Mark { edges: walk.edges.len(), feeds: walk.feeds.len() };
+        problem = (start..end).find_map(|index| {
+            let usage = &walk.uses[index as usize];
+            let resource = &resources[usage.resource as usize];
+            let export = declared.exports.get(resource.exported as usize);
+            if export.is_some_and(|export| usage.pass >= export.after) && usage.usage.effect().writes() {
+                return Some(Problem::Exported(index));
+            }
+            walk.step(index, &resource.shape, &mut runs[usage.resource as usize]).err()
+        });
+        if problem.is_some() {
+            break;
+        }
+        for usage in &walk.uses[start as usize..end as usize] {
+            settle(usage, resources, runs);
+        }
+        start = end;
+    }
+    if let Some(problem) = problem {
+        return Err(problem.error(context));
     }
     exports(context)
 }
@@ -47,95 +70,140 @@ struct Mark {
     feeds: usize,
 }
 
-fn walk(context: &mut Context, pass: u32) -> Result<(), GraphError> {
-    let mark = Mark { edges: context.edges.len(), feeds: context.feeds.len() };
-    let uses = context.uses_of(pass);
-    for index in uses.clone() {
-        let usage = context.uses[index];
-        check_export(context, &usage)?;
-        let shape = context.resources[usage.resource as usize].shape;
-        for (start, end) in intervals(&shape, &usage.part) {
-            let mut runs = std::mem::take(&mut context.runs[usage.resource as usize]);
-            let mut from = start;
-            let mut result = Ok(());
-            for run in runs.isolate(start, end) {
-                let cells = (from, run.end);
-                from = run.end;
-                result = meet(context, mark, index as u32, &usage, run, cells);
-                if result.is_err() {
-                    break;
-                }
-            }
-            context.runs[usage.resource as usize] = runs;
-            result?;
-        }
-    }
-    for index in uses {
-        settle(context, index);
-    }
-    Ok(())
+/// The walk over all passes.
+struct Walk<'a> {
+    uses: &'a [Use],
+    edges: &'a mut Vec<Edge>,
+    feeds: &'a mut Vec<(u32, u32)>,
+    readers: &'a mut Vec<(u32, u32)>,
+    mark: Mark,
 }
 
-/// A use meets one run of its part.
-fn meet(
-    context: &mut Context,
-    mark: Mark,
-    index: u32,
-    usage: &Use,
-    run: &mut Run,
-    cells: (u64, u64),
-) -> Result<(), GraphError> {
-    let pass = usage.pass;
-    let effect = usage.usage.effect();
-    let part = part_at(&context.resources[usage.resource as usize].shape, cells.0, cells.1);
-    if let Some(other) = context.uses.get(run.touched as usize)
-        && other.pass == pass
-        && !compatible(other, usage)
-    {
-        return Err(conflict(context, &other.clone(), usage, &part));
-    }
-    run.touched = index;
-    if matches!(effect, Effect::Read | Effect::ReadWrite) && !run.defined {
-        return Err(undefined(context, usage, &part));
-    }
-    let own = run.writer == pass;
-    if run.writer != NONE && !own {
-        if effect.keeps() {
-            feed(context, mark, run.writer, pass);
+/// What is wrong, by the use that shows it.
+enum Problem {
+    Exported(u32),
+    Undefined(u32, Part),
+    Conflict(u32, u32, Part),
+}
+
+impl Walk<'_> {
+    /// A use meets the runs of its part.
+    fn step(&mut self, index: u32, shape: &Shape, runs: &mut Runs) -> Result<(), Problem> {
+        let part = &self.uses[index as usize].part;
+        if let Some((start, end)) = interval(shape, part) {
+            return self.meet_all(index, shape, runs, start, end);
         }
-        match effect {
-            Effect::Read | Effect::ReadWrite => {
-                edge(context, mark, run.writer, usage, part, Hazard::ReadAfterWrite)
+        for (start, end) in intervals(shape, part) {
+            self.meet_all(index, shape, runs, start, end)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn meet_all(
+        &mut self,
+        index: u32,
+        shape: &Shape,
+        runs: &mut Runs,
+        start: u64,
+        end: u64,
+    ) -> Result<(), Problem> {
+        if start == end {
+            return Ok(());
+        }
+        let mut from = start;
+        for run in runs.isolate(start, end) {
+            let cells = (from, run.end);
+            from = run.end;
+            self.meet(index, shape, run, cells)?;
+        }
+        Ok(())
+    }
+
+    /// A use meets one run of its part.
+    #[inline]
+    fn meet(&mut self, index: u32, shape: &Shape, run: &mut Run, cells: (u64, u64)) -> Result<(), Problem> {
+        let usage = &self.uses[index as usize];
+        let pass = usage.pass;
+        let effect = usage.usage.effect();
+        let part = || part_at(shape, cells.0, cells.1);
+        if let Some(other) = self.uses.get(run.touched as usize)
+            && other.pass == pass
+            && !compatible(other, usage)
+        {
+            return Err(Problem::Conflict(run.touched, index, part()));
+        }
+        run.touched = index;
+        if matches!(effect, Effect::Read | Effect::ReadWrite) && !run.defined {
+            return Err(Problem::Undefined(index, part()));
+        }
+        if run.writer != NONE && run.writer != pass {
+            if effect.keeps() {
+                self.feed(run.writer, pass);
             }
-            _ if run.readers == NONE => edge(context, mark, run.writer, usage, part, Hazard::WriteAfterWrite),
-            _ => {}
-        }
-    }
-    if effect.writes() {
-        let mut reader = run.readers;
-        while let Some(&(from, next)) = context.readers.get(reader as usize) {
-            if from != pass {
-                edge(context, mark, from, usage, part, Hazard::WriteAfterRead);
+            match effect {
+                Effect::Read | Effect::ReadWrite => {
+                    self.edge(run.writer, usage, part, Hazard::ReadAfterWrite);
+                }
+                _ if run.readers == NONE => self.edge(run.writer, usage, part, Hazard::WriteAfterWrite),
+                _ => {}
             }
-            reader = next;
         }
-        run.writer = pass;
-        run.readers = NONE;
-        run.defined = true;
-    } else if context.readers.get(run.readers as usize).is_none_or(|&(from, _)| from != pass) {
-        context.readers.push((pass, run.readers));
-        run.readers = context.readers.len() as u32 - 1;
+        if effect.writes() {
+            let mut reader = run.readers;
+            while let Some(&(from, next)) = self.readers.get(reader as usize) {
+                if from != pass {
+                    self.edge(from, usage, part, Hazard::WriteAfterRead);
+                }
+                reader = next;
+            }
+            run.writer = pass;
+            run.readers = NONE;
+            run.defined = true;
+        } else if self.readers.get(run.readers as usize).is_none_or(|&(from, _)| from != pass) {
+            self.readers.push((pass, run.readers));
+            run.readers = self.readers.len() as u32 - 1;
+        }
+        Ok(())
     }
-    Ok(())
+
+    #[inline]
+    fn edge(&mut self, from: u32, usage: &Use, part: impl Fn() -> Part, hazard: Hazard) {
+        let resource = usage.resource;
+        let same = |edge: &Edge| edge.from == from && edge.resource == resource && edge.hazard == hazard;
+        if !self.edges[self.mark.edges..].iter().any(same) {
+            self.edges.push(Edge { from, to: usage.pass, resource, part: part(), hazard });
+        }
+    }
+
+    #[inline]
+    fn feed(&mut self, from: u32, to: u32) {
+        if !self.feeds[self.mark.feeds..].iter().any(|feed| feed.0 == from) {
+            self.feeds.push((from, to));
+        }
+    }
+}
+
+impl Problem {
+    #[cold]
+    fn error(self, context: &Context) -> GraphError {
+        let uses = &context.uses;
+        match self {
+            Problem::Exported(usage) => written_after_export(context, &uses[usage as usize]),
+            Problem::Undefined(usage, part) => undefined(context, &uses[usage as usize], &part),
+            Problem::Conflict(first, second, part) => {
+                conflict(context, &uses[first as usize], &uses[second as usize], &part)
+            }
+        }
+    }
 }
 
 /// What a pass's discards leave, and runs that have become equal.
-fn settle(context: &mut Context, index: usize) {
-    let usage = context.uses[index];
-    let shape = context.resources[usage.resource as usize].shape;
-    let runs = &mut context.runs[usage.resource as usize];
+#[inline]
+fn settle(usage: &Use, resources: &[Resource], runs: &mut [Runs]) {
+    let runs = &mut runs[usage.resource as usize];
     if usage.store == StoreOp::Discard {
-        for (start, end) in intervals(&shape, &usage.part) {
+        for (start, end) in intervals(&resources[usage.resource as usize].shape, &usage.part) {
             runs.isolate(start, end).iter_mut().for_each(|run| run.defined = false);
         }
     }
@@ -151,35 +219,15 @@ fn compatible(a: &Use, b: &Use) -> bool {
     layouts && (reads || (a.usage.is_storage_write() && b.usage.is_storage_write()))
 }
 
-fn edge(context: &mut Context, mark: Mark, from: u32, usage: &Use, part: Part, hazard: Hazard) {
-    let resource = usage.resource;
-    let same = |edge: &Edge| edge.from == from && edge.resource == resource && edge.hazard == hazard;
-    if !context.edges[mark.edges..].iter().any(same) {
-        context.edges.push(Edge { from, to: usage.pass, resource, part, hazard });
-    }
-}
-
-fn feed(context: &mut Context, mark: Mark, from: u32, to: u32) {
-    if !context.feeds[mark.feeds..].iter().any(|feed| feed.0 == from) {
-        context.feeds.push((from, to));
-    }
-}
-
-fn check_export(context: &Context, usage: &Use) -> Result<(), GraphError> {
+#[cold]
+fn written_after_export(context: &Context, usage: &Use) -> GraphError {
     let resource = &context.resources[usage.resource as usize];
-    if resource.exported == NONE || !usage.usage.effect().writes() {
-        return Ok(());
-    }
-    let export = context.declared.exports[resource.exported as usize];
-    if usage.pass < export.after {
-        return Ok(());
-    }
-    Err(GraphError::WrittenAfterExport {
+    GraphError::WrittenAfterExport {
         pass: context.declared.pass_name(usage.pass).into(),
         resource: context.declared.resource_name(usage.resource).into(),
         at: usage.at,
-        exported: export.at,
-    })
+        exported: context.declared.exports[resource.exported as usize].at,
+    }
 }
 
 /// Who made what is exported. All of it must have been made.
