@@ -16,6 +16,7 @@ mod coordinates;
 mod draws;
 mod formats;
 mod frames;
+mod graphs;
 mod indirect;
 mod kit;
 mod known;

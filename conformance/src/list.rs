@@ -74,6 +74,9 @@ list! {
         sections_share_depth
         c030_sections_of_many_submissions
     }
+    graphs {
+        merged_passes_draw_the_same
+    }
     indirect {
         direct_arguments
         indexed_arguments
