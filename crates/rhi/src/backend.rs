@@ -32,7 +32,8 @@ use std::time::Duration;
 
 use crate::caps::{AdapterInfo, Capabilities, FormatUses};
 use crate::desc::{
-    BufferDesc, ComputePipelineDesc, MemoryClass, RenderPipelineDesc, SamplerDesc, TextureDesc,
+    BufferDesc, ComputePipelineDesc, HeapDesc, MemoryClass, MemoryNeeds, RenderPipelineDesc, SamplerDesc,
+    TextureDesc,
 };
 use crate::error::{BackendError, Error};
 use crate::handle::{DeviceTag, Handle};
@@ -93,6 +94,33 @@ pub trait Backend: SurfaceBackend + Sized + Send + Sync + 'static {
     fn create_texture(&mut self, slot: u32, desc: &TextureDesc<'_>) -> NativeResult;
     /// Destroys a texture.
     fn destroy_texture(&mut self, slot: u32);
+
+    /// What a texture would take in a heap. `None` if it must have memory of its own, and on a backend without heaps.
+    fn texture_memory(&mut self, desc: &TextureDesc<'_>) -> Result<Option<MemoryNeeds>, BackendError> {
+        let _ = desc;
+        Ok(None)
+    }
+    /// Creates a heap of a class that [`Self::texture_memory`] named.
+    fn create_heap(&mut self, slot: u32, desc: &HeapDesc<'_>) -> NativeResult {
+        let _ = slot;
+        Err(BackendError::Failed { call: "create_heap", detail: format!("{} has no heaps", desc.label) })
+    }
+    /// Destroys a heap in which nothing lies any more.
+    fn destroy_heap(&mut self, slot: u32) {
+        let _ = slot;
+    }
+    /// Creates a texture in a heap, where it fits. Others may lie in the same bytes: whoever records says when they change
+    /// hands.
+    fn create_placed_texture(
+        &mut self,
+        slot: u32,
+        desc: &TextureDesc<'_>,
+        heap: u32,
+        offset: u64,
+    ) -> NativeResult {
+        let _ = (slot, heap, offset);
+        Err(BackendError::Failed { call: "create_placed_texture", detail: desc.label.into() })
+    }
 
     /// Creates a view.
     fn create_texture_view(&mut self, slot: u32, view: &NativeView<'_>) -> NativeResult;

@@ -58,6 +58,34 @@ impl<'a> BufferDesc<'a> {
     }
 }
 
+/// Which memory a heap is made of: the backend's own number. Textures whose class is that of a heap can lie in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HeapClass(pub u32);
+
+/// What a texture takes in a heap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MemoryNeeds {
+    /// Bytes.
+    pub size: u64,
+    /// What its offset is a multiple of; a power of two.
+    pub alignment: u64,
+    /// Which heaps it can lie in.
+    pub class: HeapClass,
+}
+
+/// Describes a heap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeapDesc<'a> {
+    /// The name in errors and reports.
+    pub label: &'a str,
+    /// Bytes.
+    pub size: u64,
+    /// The largest alignment of what will lie there; a power of two.
+    pub alignment: u64,
+    /// Which memory.
+    pub class: HeapClass,
+}
+
 /// Describes a texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextureDesc<'a> {

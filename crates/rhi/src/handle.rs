@@ -59,6 +59,8 @@ pub mod kind {
         ComputePipeline,
         /// A set of timestamp queries.
         QuerySet,
+        /// Memory that textures are placed in.
+        Heap,
     );
 }
 
@@ -78,11 +80,12 @@ pub enum ResourceKind {
     RenderPipeline,
     ComputePipeline,
     QuerySet,
+    Heap,
 }
 
 impl ResourceKind {
     /// Every kind, in declaration order.
-    pub const ALL: [ResourceKind; 11] = [
+    pub const ALL: [ResourceKind; 12] = [
         ResourceKind::Buffer,
         ResourceKind::Texture,
         ResourceKind::TextureView,
@@ -94,6 +97,7 @@ impl ResourceKind {
         ResourceKind::RenderPipeline,
         ResourceKind::ComputePipeline,
         ResourceKind::QuerySet,
+        ResourceKind::Heap,
     ];
 
     /// The kind in words, as errors print it.
@@ -110,6 +114,7 @@ impl ResourceKind {
             ResourceKind::RenderPipeline => "render pipeline",
             ResourceKind::ComputePipeline => "compute pipeline",
             ResourceKind::QuerySet => "query set",
+            ResourceKind::Heap => "heap",
         }
     }
 }
@@ -230,6 +235,8 @@ pub type RenderPipeline = Handle<kind::RenderPipeline>;
 pub type ComputePipeline = Handle<kind::ComputePipeline>;
 /// Names a query set.
 pub type QuerySet = Handle<kind::QuerySet>;
+/// Names memory that textures are placed in.
+pub type Heap = Handle<kind::Heap>;
 
 #[cfg(test)]
 mod tests {

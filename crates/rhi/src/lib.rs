@@ -72,14 +72,15 @@ pub use capability::{Capability, MultiDrawIndirect, TimestampQuery};
 pub use caps::{AdapterInfo, Capabilities, Features, FormatRequirement, FormatUses, Limits, UnmetLimit};
 pub use desc::{
     BindGroupDesc, BindGroupEntry, BindGroupLayoutDesc, BindingResource, BufferDesc, BufferSlice,
-    ColorTarget, ComputePipelineDesc, Contents, DepthStencilDesc, MemoryClass, MultisampleDesc,
-    PipelineLayoutDesc, PrimitiveDesc, RenderPipelineDesc, SamplerDesc, ShaderStageDesc, TexelLayout,
-    TextureDesc, TexturePlace, TextureViewDesc, VertexBufferLayout, full_mip_count, mip_size,
+    ColorTarget, ComputePipelineDesc, Contents, DepthStencilDesc, HeapClass, HeapDesc, MemoryClass,
+    MemoryNeeds, MultisampleDesc, PipelineLayoutDesc, PrimitiveDesc, RenderPipelineDesc, SamplerDesc,
+    ShaderStageDesc, TexelLayout, TextureDesc, TexturePlace, TextureViewDesc, VertexBufferLayout,
+    full_mip_count, mip_size,
 };
 pub use device::{Device, MemoryReport, SubmissionToken};
 pub use error::{BackendError, Error, HandleProblem, Result};
 pub use handle::{
-    BindGroup, BindGroupLayout, Buffer, ComputePipeline, DeviceTag, Handle, PipelineLayout, QuerySet,
+    BindGroup, BindGroupLayout, Buffer, ComputePipeline, DeviceTag, Handle, Heap, PipelineLayout, QuerySet,
     RenderPipeline, ResourceKind, Sampler, ShaderModule, Texture, TextureView, kind,
 };
 pub use owned::Owned;

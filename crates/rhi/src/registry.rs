@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use crate::backend::{Backend, MAX_GROUPS, MAX_VERTEX_BUFFERS, NativeBinding};
 use crate::caps::Limits;
-use crate::desc::{Contents, MemoryClass};
+use crate::desc::{Contents, HeapClass, MemoryClass};
 use crate::handle::{BindGroupLayout, DeviceTag, ResourceKind};
 use crate::label::Label;
 use crate::plan::{Aspects, BufferUse, Ledger, ResourceUse, TextureRange};
@@ -55,6 +55,8 @@ pub(crate) struct TextureRecord {
     pub bytes: u64,
     /// Whether it is an image of a surface.
     pub surface: bool,
+    /// The heap that it lies in, whose bytes are charged instead of its own.
+    pub heap: Option<u32>,
 }
 
 impl TextureRecord {
@@ -69,6 +71,13 @@ impl TextureRecord {
     pub(crate) fn aspects(&self) -> Aspects {
         Aspects::of(self.format, TextureAspect::All)
     }
+}
+
+#[derive(Debug)]
+pub(crate) struct HeapRecord {
+    pub label: Label,
+    pub size: u64,
+    pub class: HeapClass,
 }
 
 #[derive(Debug)]
@@ -377,6 +386,7 @@ records!(
     RenderPipelineRecord,
     ComputePipelineRecord,
     QuerySetRecord,
+    HeapRecord,
 );
 
 #[derive(Debug, Clone, Copy)]
@@ -400,6 +410,7 @@ pub(crate) struct Registry {
     pub render_pipelines: Table<RenderPipelineRecord>,
     pub compute_pipelines: Table<ComputePipelineRecord>,
     pub query_sets: Table<QuerySetRecord>,
+    pub heaps: Table<HeapRecord>,
     /// What was destroyed, in the order of the submissions that it waits for.
     retiring: VecDeque<Retiring>,
     /// What only its dependents kept, and they are gone.
@@ -413,7 +424,7 @@ pub(crate) struct Registry {
 }
 
 /// The kinds in an order in which each comes after all that retain it.
-const DEPENDENTS_FIRST: [ResourceKind; 11] = [
+const DEPENDENTS_FIRST: [ResourceKind; 12] = [
     ResourceKind::BindGroup,
     ResourceKind::RenderPipeline,
     ResourceKind::ComputePipeline,
@@ -425,6 +436,7 @@ const DEPENDENTS_FIRST: [ResourceKind; 11] = [
     ResourceKind::Texture,
     ResourceKind::Buffer,
     ResourceKind::QuerySet,
+    ResourceKind::Heap,
 ];
 
 /// Runs an expression with the table of a kind.
@@ -475,6 +487,10 @@ macro_rules! with_table {
                 let $table = &mut $self.query_sets;
                 $body
             }
+            ResourceKind::Heap => {
+                let $table = &mut $self.heaps;
+                $body
+            }
         }
     };
 }
@@ -493,6 +509,7 @@ impl Registry {
             render_pipelines: Table::new(tag, ResourceKind::RenderPipeline, ceiling),
             compute_pipelines: Table::new(tag, ResourceKind::ComputePipeline, ceiling),
             query_sets: Table::new(tag, ResourceKind::QuerySet, ceiling),
+            heaps: Table::new(tag, ResourceKind::Heap, ceiling),
             retiring: VecDeque::new(),
             released: Vec::new(),
             waiting: 0,
@@ -683,7 +700,10 @@ impl Registry {
                 if let Some(record) = self.textures.remove(slot) {
                     backend.destroy_texture(slot);
                     ledger.remove_texture(slot);
-                    self.memory -= record.bytes;
+                    match record.heap {
+                        Some(heap) => self.release(ResourceKind::Heap, heap),
+                        None => self.memory -= record.bytes,
+                    }
                 }
             }
             ResourceKind::TextureView => {
@@ -730,6 +750,12 @@ impl Registry {
                     backend.destroy_compute_pipeline(slot);
                     self.release(ResourceKind::PipelineLayout, record.interface.layout);
                     self.release(ResourceKind::ShaderModule, record.module);
+                }
+            }
+            ResourceKind::Heap => {
+                if let Some(record) = self.heaps.remove(slot) {
+                    backend.destroy_heap(slot);
+                    self.memory -= record.size;
                 }
             }
             ResourceKind::QuerySet => {

@@ -6,7 +6,8 @@ use ash::vk;
 use purlin_rhi::backend::{Backend, NativeBinding, NativeMemory, NativeResult, NativeView};
 use purlin_rhi::caps::{AdapterInfo, Capabilities, FormatUses};
 use purlin_rhi::desc::{
-    BufferDesc, ComputePipelineDesc, MemoryClass, RenderPipelineDesc, SamplerDesc, TextureDesc,
+    BufferDesc, ComputePipelineDesc, HeapDesc, MemoryClass, MemoryNeeds, RenderPipelineDesc, SamplerDesc,
+    TextureDesc,
 };
 use purlin_rhi::error::{BackendError, Error};
 use purlin_rhi::request::DeviceRequest;
@@ -80,6 +81,32 @@ impl Backend for Vulkan {
         if let Some(texture) = self.textures.take(slot) {
             self.free_texture(texture);
         }
+    }
+
+    fn texture_memory(&mut self, desc: &TextureDesc<'_>) -> Result<Option<MemoryNeeds>, BackendError> {
+        self.needs_of_texture(desc)
+    }
+
+    fn create_heap(&mut self, slot: u32, desc: &HeapDesc<'_>) -> NativeResult {
+        let allocation = self.memory.heap(desc)?;
+        self.heaps.insert(slot, allocation);
+        Ok(())
+    }
+
+    fn destroy_heap(&mut self, slot: u32) {
+        if let Some(allocation) = self.heaps.take(slot) {
+            self.memory.free(allocation);
+        }
+    }
+
+    fn create_placed_texture(
+        &mut self,
+        slot: u32,
+        desc: &TextureDesc<'_>,
+        heap: u32,
+        offset: u64,
+    ) -> NativeResult {
+        self.new_placed_texture(slot, desc, heap, offset)
     }
 
     fn create_texture_view(&mut self, slot: u32, view: &NativeView<'_>) -> NativeResult {

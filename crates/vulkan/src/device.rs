@@ -47,6 +47,8 @@ pub struct Vulkan {
     pub(crate) image_kinds: Vec<(ImageKind, vk::ImageFormatProperties)>,
     pub(crate) views: SlotTable<View>,
     pub(crate) samplers: SlotTable<vk::Sampler>,
+    /// Heaps are allocations that images are bound into.
+    pub(crate) heaps: SlotTable<gpu_allocator::vulkan::Allocation>,
     pub(crate) group_layouts: SlotTable<GroupLayout>,
     pub(crate) groups: SlotTable<Group>,
     pub(crate) pipeline_layouts: SlotTable<PipelineLayout>,
@@ -152,6 +154,7 @@ impl Vulkan {
             image_kinds: Vec::new(),
             views: SlotTable::default(),
             samplers: SlotTable::default(),
+            heaps: SlotTable::default(),
             group_layouts: SlotTable::default(),
             groups: SlotTable::default(),
             pipeline_layouts: SlotTable::default(),
@@ -237,6 +240,9 @@ impl Vulkan {
         }
         for texture in textures {
             self.free_texture(texture);
+        }
+        for heap in self.heaps.take_all() {
+            self.memory.free(heap);
         }
         for surface in self.surfaces.take_all() {
             self.free_surface(surface);

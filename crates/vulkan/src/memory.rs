@@ -6,7 +6,7 @@ use gpu_allocator::vulkan::{
 };
 use gpu_allocator::{AllocationError, AllocationSizes, AllocatorDebugSettings, MemoryLocation};
 use purlin_rhi::backend::NativeMemory;
-use purlin_rhi::desc::MemoryClass;
+use purlin_rhi::desc::{HeapClass, HeapDesc, MemoryClass, MemoryNeeds};
 use purlin_rhi::error::BackendError;
 
 const MIB: u64 = 1 << 20;
@@ -50,6 +50,39 @@ impl Memory {
         })
         .map_err(|error| allocation_failed(error, 0))?;
         Ok(Self { allocator, allocated: 0 })
+    }
+
+    /// What an image would take in a heap. `None` if it is to have memory of its own.
+    pub fn needs(&self, device: &ash::Device, image: vk::Image) -> Option<MemoryNeeds> {
+        let mut dedicated = vk::MemoryDedicatedRequirements::default();
+        let mut found = vk::MemoryRequirements2::default().push_next(&mut dedicated);
+        // SAFETY: the image is live.
+        unsafe {
+            device.get_image_memory_requirements2(
+                &vk::ImageMemoryRequirementsInfo2::default().image(image),
+                &mut found,
+            );
+        }
+        let vk::MemoryRequirements { size, alignment, memory_type_bits } = found.memory_requirements;
+        let needs = MemoryNeeds { size, alignment, class: HeapClass(memory_type_bits) };
+        (dedicated.requires_dedicated_allocation == vk::FALSE).then_some(needs)
+    }
+
+    /// Allocates a heap for images.
+    pub fn heap(&mut self, desc: &HeapDesc<'_>) -> Result<Allocation, BackendError> {
+        let HeapDesc { size, alignment, class: HeapClass(memory_type_bits), .. } = *desc;
+        let allocation = self
+            .allocator
+            .allocate(&AllocationCreateDesc {
+                name: "",
+                requirements: vk::MemoryRequirements { size, alignment, memory_type_bits },
+                location: MemoryLocation::GpuOnly,
+                linear: false,
+                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+            })
+            .map_err(|error| allocation_failed(error, size))?;
+        self.allocated += allocation.size();
+        Ok(allocation)
     }
 
     /// Allocates for a resource and binds it.

@@ -6,7 +6,7 @@ use ash::vk;
 use gpu_allocator::vulkan::Allocation;
 use purlin_rhi::backend::{NativeResult, NativeView};
 use purlin_rhi::caps::FormatUses;
-use purlin_rhi::desc::{BufferDesc, MemoryClass, SamplerDesc, TextureDesc};
+use purlin_rhi::desc::{BufferDesc, MemoryClass, MemoryNeeds, SamplerDesc, TextureDesc};
 use purlin_rhi::error::BackendError;
 use purlin_rhi::types::{TextureDimension, TextureFormat};
 use smallvec::SmallVec;
@@ -27,13 +27,21 @@ pub(crate) struct Texture {
     pub raw: vk::Image,
     format: TextureFormat,
     usage: vk::ImageUsageFlags,
-    allocation: Option<Allocation>,
+    home: Home,
+}
+
+/// Where the memory of an image is.
+enum Home {
+    Own(Allocation),
+    Heap,
+    /// It belongs to a swapchain, and the image with it.
+    Swapchain,
 }
 
 impl Texture {
     /// An image that belongs to a swapchain.
     pub fn borrowed(raw: vk::Image, format: TextureFormat, usage: vk::ImageUsageFlags) -> Self {
-        Self { raw, format, usage, allocation: None }
+        Self { raw, format, usage, home: Home::Swapchain }
     }
 }
 
@@ -122,7 +130,11 @@ impl Vulkan {
         unsafe { from.copy_to_nonoverlapping(NonNull::from(&mut *out).cast(), out.len()) };
     }
 
-    pub(crate) fn new_texture(&mut self, slot: u32, desc: &TextureDesc<'_>) -> NativeResult {
+    /// Makes an image without memory.
+    fn new_image(
+        &mut self,
+        desc: &TextureDesc<'_>,
+    ) -> Result<(vk::Image, vk::ImageUsageFlags), BackendError> {
         let format = self.native_format(desc.format)?;
         let volume = desc.dimension == TextureDimension::D3;
         let layers = desc.layers();
@@ -167,11 +179,16 @@ impl Vulkan {
         // SAFETY: the description was validated, and the driver was asked about this very combination.
         let raw =
             unsafe { self.raw.create_image(&info, None) }.map_err(|error| failed("vkCreateImage", error))?;
+        Ok((raw, usage))
+    }
+
+    pub(crate) fn new_texture(&mut self, slot: u32, desc: &TextureDesc<'_>) -> NativeResult {
+        let (raw, usage) = self.new_image(desc)?;
         match self.memory.bind(&self.raw, Owner::Image(raw), MemoryClass::Device) {
             Ok(allocation) => {
                 self.name(raw, desc.label);
-                self.textures
-                    .insert(slot, Texture { raw, format: desc.format, usage, allocation: Some(allocation) });
+                let home = Home::Own(allocation);
+                self.textures.insert(slot, Texture { raw, format: desc.format, usage, home });
                 Ok(())
             }
             Err(error) => {
@@ -180,6 +197,40 @@ impl Vulkan {
                 Err(error)
             }
         }
+    }
+
+    /// What a texture would take in a heap: an image is made, asked and destroyed.
+    pub(crate) fn needs_of_texture(
+        &mut self,
+        desc: &TextureDesc<'_>,
+    ) -> Result<Option<MemoryNeeds>, BackendError> {
+        let (raw, _) = self.new_image(desc)?;
+        let needs = self.memory.needs(&self.raw, raw);
+        // SAFETY: made above and used by nobody.
+        unsafe { self.raw.destroy_image(raw, None) };
+        Ok(needs)
+    }
+
+    pub(crate) fn new_placed_texture(
+        &mut self,
+        slot: u32,
+        desc: &TextureDesc<'_>,
+        heap: u32,
+        offset: u64,
+    ) -> NativeResult {
+        let (raw, usage) = self.new_image(desc)?;
+        let heap = self.heaps.get(heap);
+        // SAFETY: the image has no memory yet. It needs no memory of its own, the heap is of its class, and it fits there at
+        // this offset. The heap's own offset is aligned for all that it was made for.
+        let bound = unsafe { self.raw.bind_image_memory(raw, heap.memory(), heap.offset() + offset) };
+        if let Err(error) = bound {
+            // SAFETY: made above and used by nobody.
+            unsafe { self.raw.destroy_image(raw, None) };
+            return Err(failed("vkBindImageMemory", error));
+        }
+        self.name(raw, desc.label);
+        self.textures.insert(slot, Texture { raw, format: desc.format, usage, home: Home::Heap });
+        Ok(())
     }
 
     /// Sample counts, and sizes of single formats, are limits that only the driver knows.
@@ -240,10 +291,14 @@ impl Vulkan {
     }
 
     pub(crate) fn free_texture(&mut self, texture: Texture) {
-        let Some(allocation) = texture.allocation else { return };
+        if matches!(texture.home, Home::Swapchain) {
+            return;
+        }
         // SAFETY: no submission and no view uses it any more.
         unsafe { self.raw.destroy_image(texture.raw, None) };
-        self.memory.free(allocation);
+        if let Home::Own(allocation) = texture.home {
+            self.memory.free(allocation);
+        }
     }
 
     pub(crate) fn new_view(&mut self, slot: u32, view: &NativeView<'_>) -> NativeResult {

@@ -4,6 +4,7 @@
 mod binding;
 mod buffer;
 mod group;
+mod heap;
 mod pipeline;
 mod sampler;
 mod texture;

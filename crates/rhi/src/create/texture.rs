@@ -33,14 +33,24 @@ impl<B: Backend> Device<B> {
         self.check_texture(desc)?;
         let bytes = texture_bytes(desc);
         self.make_room(ResourceKind::Texture, bytes.unwrap_or(0))?;
-        let bytes = bytes.ok_or_else(|| {
-            invalid(what(), "size", "a size whose bytes fit in 64 bits", format!("{:?}", desc.size))
-        })?;
+        let bytes = known_bytes(desc, bytes)?;
         self.check_budget(bytes, what)?;
         let slot = self.registry.textures.next_slot()?;
         if let Err(error) = self.backend.create_texture(slot, desc) {
             return Err(self.backend_error(error, what()));
         }
+        self.registry.charge(bytes);
+        Ok(self.enter_texture(slot, desc, bytes, None))
+    }
+
+    /// Enters a texture that the backend has made.
+    pub(super) fn enter_texture(
+        &mut self,
+        slot: u32,
+        desc: &TextureDesc<'_>,
+        bytes: u64,
+        heap: Option<u32>,
+    ) -> Owned<kind::Texture> {
         let record = TextureRecord {
             label: desc.label.into(),
             size: desc.size,
@@ -54,14 +64,14 @@ impl<B: Backend> Device<B> {
             written: Written::new(desc),
             bytes,
             surface: false,
+            heap,
         };
         self.ledger.add_texture(slot, record.aspects(), record.mips, record.layers());
         let handle = self.registry.textures.insert(slot, record);
-        self.registry.charge(bytes);
-        Ok(self.own(handle))
+        self.own(handle)
     }
 
-    fn check_texture(&self, desc: &TextureDesc<'_>) -> Result<()> {
+    pub(super) fn check_texture(&self, desc: &TextureDesc<'_>) -> Result<()> {
         let what = || named(ResourceKind::Texture, desc.label);
         let limits = self.limits();
         let Extent3d { width, height, depth_or_array_layers: depth } = desc.size;
@@ -436,7 +446,15 @@ pub(crate) fn block_bytes(format: TextureFormat, aspect: crate::types::TextureAs
     })
 }
 
-fn texture_bytes(desc: &TextureDesc<'_>) -> Option<u64> {
+/// The bytes, which fit in 64 bits.
+pub(super) fn known_bytes(desc: &TextureDesc<'_>, bytes: Option<u64>) -> Result<u64> {
+    bytes.ok_or_else(|| {
+        let what = named(ResourceKind::Texture, desc.label);
+        invalid(what, "size", "a size whose bytes fit in 64 bits", format!("{:?}", desc.size))
+    })
+}
+
+pub(super) fn texture_bytes(desc: &TextureDesc<'_>) -> Option<u64> {
     let format = desc.format;
     let mut block = 0u64;
     for aspect in [

@@ -53,7 +53,8 @@ pub use surface::{NullAnswer, NullSurfaceCall, NullWindow};
 use crate::backend::{Backend, NativeBinding, NativeMemory, NativeResult, NativeView};
 use crate::caps::{AdapterInfo, Capabilities, Features, FormatUses};
 use crate::desc::{
-    BufferDesc, ComputePipelineDesc, MemoryClass, RenderPipelineDesc, SamplerDesc, TextureDesc,
+    BufferDesc, ComputePipelineDesc, HeapClass, HeapDesc, MemoryClass, MemoryNeeds, RenderPipelineDesc,
+    SamplerDesc, TextureDesc,
 };
 use crate::error::{BackendError, Error};
 use crate::handle::ResourceKind;
@@ -169,6 +170,22 @@ impl Null {
         self.shared.live(kind).fetch_add(1, Ordering::Relaxed);
         self.tables.insert(kind, slot, label, bytes, info);
         Ok(())
+    }
+
+    /// A texture that takes these bytes of the device's memory.
+    fn new_texture(&mut self, slot: u32, desc: &TextureDesc<'_>, bytes: u64) -> NativeResult {
+        let range = TextureRange {
+            aspects: Aspects::of(desc.format, TextureAspect::All),
+            base_mip: 0,
+            mips: desc.mips,
+            base_layer: 0,
+            layers: desc.layers(),
+        };
+        let (size, dimension, format) = (desc.size, desc.dimension, desc.format);
+        let info = Info::Texture { size, dimension, format, range };
+        self.create(ResourceKind::Texture, slot, desc.label, bytes, info, |memory| {
+            put(&mut memory.textures, slot, Some(TextureMemory::new(desc)));
+        })
     }
 
     fn destroy(&mut self, kind: ResourceKind, slot: u32, real: impl FnOnce(&mut Memory)) {
@@ -301,19 +318,31 @@ impl Backend for Null {
     }
 
     fn create_texture(&mut self, slot: u32, desc: &TextureDesc<'_>) -> NativeResult {
-        let range = TextureRange {
-            aspects: Aspects::of(desc.format, TextureAspect::All),
-            base_mip: 0,
-            mips: desc.mips,
-            base_layer: 0,
-            layers: desc.layers(),
-        };
-        let (size, dimension, format) = (desc.size, desc.dimension, desc.format);
-        let info = Info::Texture { size, dimension, format, range };
-        let bytes = memory::texture_bytes(desc);
-        self.create(ResourceKind::Texture, slot, desc.label, bytes, info, |memory| {
-            put(&mut memory.textures, slot, Some(TextureMemory::new(desc)));
-        })
+        self.new_texture(slot, desc, memory::texture_bytes(desc))
+    }
+
+    fn texture_memory(&mut self, desc: &TextureDesc<'_>) -> Result<Option<MemoryNeeds>, BackendError> {
+        let alignment = 256;
+        let size = memory::texture_bytes(desc).next_multiple_of(alignment);
+        Ok(Some(MemoryNeeds { size, alignment, class: HeapClass(0) }))
+    }
+
+    fn create_heap(&mut self, slot: u32, desc: &HeapDesc<'_>) -> NativeResult {
+        self.create(ResourceKind::Heap, slot, desc.label, desc.size, Info::Other, |_| {})
+    }
+
+    /// Each texture has its own bytes here: what memory held before is poison.
+    fn create_placed_texture(
+        &mut self,
+        slot: u32,
+        desc: &TextureDesc<'_>,
+        heap: u32,
+        _offset: u64,
+    ) -> NativeResult {
+        if CHECK {
+            self.tables.live("create_placed_texture", ResourceKind::Heap, heap);
+        }
+        self.new_texture(slot, desc, 0)
     }
 
     fn create_texture_view(&mut self, slot: u32, view: &NativeView<'_>) -> NativeResult {
@@ -420,6 +449,7 @@ impl Backend for Null {
         destroy_render_pipeline, RenderPipeline;
         destroy_compute_pipeline, ComputePipeline;
         destroy_query_set, QuerySet, queries;
+        destroy_heap, Heap;
     }
 
     fn reset_queries(&mut self, slot: u32, first: u32, count: u32) {

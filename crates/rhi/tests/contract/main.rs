@@ -13,6 +13,7 @@ mod dispatches;
 mod draws;
 mod faults;
 mod handles;
+mod heaps;
 mod kept;
 mod lifetime;
 mod model;
