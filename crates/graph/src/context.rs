@@ -12,6 +12,7 @@ use purlin_rhi::{BindGroupLayout, Buffer, StoreOp, Texture, TextureView};
 use crate::cache::{BoundGroup, Cache};
 use crate::declare::{At, Declared};
 use crate::error::GraphError;
+use crate::packing::{Block, Packing};
 use crate::pool::Pool;
 use crate::runs::Runs;
 use crate::stats::FrameStats;
@@ -33,6 +34,9 @@ pub struct GraphOptions {
     pub merge: bool,
     /// Whether a transient may take the place of an equal one whose last use is over.
     pub transient_reuse: bool,
+    /// Whether textures of the frame, of any size and format, lie over each other in a heap where their lives allow it.
+    /// Where the device has no heaps, and for what is exported, `transient_reuse` is what is left. Off at first.
+    pub alias: bool,
     /// Whether a frame with the structure of the last one takes over all that was found out about it. Labels, pipelines,
     /// bodies, draws, clear values, uploaded data and the handles of imports of one description are not structure.
     pub structure_reuse: bool,
@@ -47,6 +51,7 @@ impl Default for GraphOptions {
             hazards: HazardMode::Fine,
             merge: false,
             transient_reuse: true,
+            alias: false,
             structure_reuse: true,
             keep_frames: 8,
         }
@@ -103,8 +108,11 @@ pub(crate) struct Resource {
     /// The live passes, as positions in [`Context::order`], from its first to its last use.
     pub first: u32,
     pub last: u32,
-    /// Where it lives in the pool.
+    /// Where it lives in the pool; a number past all of those in a heap.
     pub slot: u32,
+    /// The heap that it lies in, or [`NONE`], and where.
+    pub heap: u32,
+    pub offset: u64,
     /// Bytes of a placed transient.
     pub bytes: u64,
 }
@@ -235,6 +243,14 @@ pub(crate) struct Scope {
     pub end: u32,
 }
 
+/// Memory of a heap that changes hands before the live pass at a position: from one resource to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Handover {
+    pub position: u32,
+    pub to: u32,
+    pub from: u32,
+}
+
 /// Where a resource lies on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Physical {
@@ -293,7 +309,13 @@ pub(crate) struct Context {
     pub physical: Vec<Physical>,
     /// Transients in the order in which they were placed.
     pub placed: Vec<u32>,
-    /// The pool's removals when they were.
+    /// The heaps in use.
+    pub heaps: Vec<u32>,
+    /// By position.
+    pub handovers: Vec<Handover>,
+    pub packing: Packing,
+    pub blocks: Vec<Block>,
+    /// The pool's removals when everything was placed.
     pub placed_at: u64,
     /// How many bytes of transients begin and end at each live pass.
     pub byte_changes: Vec<i64>,

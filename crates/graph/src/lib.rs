@@ -66,6 +66,15 @@
 //! # }
 //! ```
 //!
+//! # Frames that repeat
+//! A frame that is declared like the last one is not compiled again. Declaring compares; what is no structure (labels,
+//! pipelines, bodies, draws, clear values, uploaded data, other imports of the same description) may change freely. See
+//! [`FrameStats::reused`].
+//!
+//! # Passes recorded as one
+//! With [`GraphOptions::merge`], raster passes that continue the one before, in the same attachments and with the same
+//! reads, share its native pass. Each still begins with nothing set but what it binds, and the image is the same.
+//!
 //! # Closures
 //! What a closure borrows lives longer than its graph: prepare data before [`Graph::new`], and take names of graph
 //! resources by value ([`TextureVersion::id`]).
@@ -84,7 +93,9 @@ mod context;
 mod declare;
 mod error;
 mod graph;
+mod heaps;
 mod kept;
+mod packing;
 mod pass;
 mod phase;
 mod pool;

@@ -10,6 +10,7 @@ use purlin_rhi::types::{BufferUsages, TextureUsages};
 use purlin_rhi::{Buffer, BufferDesc, Device, Owned, Texture, kind};
 
 use crate::context::NONE;
+use crate::heaps::Heaps;
 use crate::transient::TransientTexture;
 
 /// Everything that a pooled texture is created with. `base.usage` holds only what was asked for besides; `usage` is
@@ -76,6 +77,8 @@ impl Stay {
 pub(crate) struct Pool {
     textures: Vec<Entry<TextureKey, kind::Texture>>,
     buffers: Vec<Entry<BufferKey, kind::Buffer>>,
+    /// Textures that share memory.
+    pub heaps: Heaps,
     /// How often entries have gone, and the places of others have changed.
     removals: u64,
 }
@@ -205,13 +208,15 @@ impl Pool {
         let before = self.textures.len() + self.buffers.len();
         self.textures.retain(|entry| entry.tenancy.frame >= oldest);
         self.buffers.retain(|entry| entry.tenancy.frame >= oldest);
-        self.removals += u64::from(self.textures.len() + self.buffers.len() < before);
+        let gone = self.textures.len() + self.buffers.len() < before;
+        self.removals += u64::from(self.heaps.evict(oldest) || gone);
     }
 
     /// Gives up everything.
     pub(crate) fn clear(&mut self) {
         self.textures.clear();
         self.buffers.clear();
+        self.heaps.clear();
         self.removals += 1;
     }
 
@@ -219,6 +224,7 @@ impl Pool {
     pub(crate) fn totals(&self) -> (usize, u64) {
         let textures: u64 = self.textures.iter().map(|entry| entry.bytes).sum();
         let buffers: u64 = self.buffers.iter().map(|entry| entry.bytes).sum();
-        (self.textures.len() + self.buffers.len(), textures + buffers)
+        let (shared, shared_bytes) = self.heaps.totals();
+        (self.textures.len() + self.buffers.len() + shared, textures + buffers + shared_bytes)
     }
 }

@@ -226,6 +226,7 @@ proptest! {
             let options = arena.options();
             (options.cull, options.hazards, options.transient_reuse) = (cull, hazards, reuse);
             options.merge = merge;
+            options.alias = !reuse;
             if let Some(steps) = &refused {
                 let refusal = run(&mut fixture, &mut arena, handles, steps);
                 prop_assert!(matches!(refusal, Err(GraphError::Undefined { .. })), "{:?}", refusal);

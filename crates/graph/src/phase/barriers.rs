@@ -4,7 +4,7 @@
 //! undefined.
 
 use purlin_rhi::StoreOp;
-use purlin_rhi::plan::{Part, ResourceUse};
+use purlin_rhi::plan::{Part, Resource, ResourceUse};
 
 use super::materialize::range_of;
 use crate::context::{Context, Physical, Usage};
@@ -12,9 +12,19 @@ use crate::context::{Context, Physical, Usage};
 /// Fills `list`, one pass for each of `scopes`: it uses what its first pass does, and leaves what its last one leaves.
 pub(crate) fn run(context: &mut Context) {
     context.list.begin();
+    let mut next_handover = 0;
     for index in 0..context.scopes.len() {
         let passes = context.passes_of(context.scopes[index]);
         let (Some(&first), Some(&last)) = (passes.first(), passes.last()) else { continue };
+        while let Some(handover) = context.handovers.get(next_handover)
+            && handover.position < context.scopes[index].end
+        {
+            next_handover += 1;
+            let [from, to] = [handover.from, handover.to].map(|index| context.physical[index as usize]);
+            if let (Physical::Texture(from), Physical::Texture(to)) = (from, to) {
+                context.list.push_alias(Resource::Texture(from.slot()), Resource::Texture(to.slot()));
+            }
+        }
         for index in context.uses_of(first) {
             let usage = &context.uses[index];
             let physical = context.physical[usage.resource as usize];

@@ -8,6 +8,7 @@
 //! | `cull` | which passes contribute to anything |
 //! | `lifetimes` | from which live pass to which each resource is used, and which attachments are stored |
 //! | `merge` | which raster passes are recorded as one |
+//! | `alias` | which textures lie over each other, and when their memory changes hands |
 //! | `place` | which physical texture or buffer each transient lies in |
 //! | `materialize` | views and bind groups of what was placed |
 //! | `barriers` | the list for the device's planner, and its plan |
@@ -17,6 +18,7 @@
 //!
 //! A phase reads what earlier ones wrote and writes only its own part, so each can be run and looked at alone.
 
+pub(crate) mod alias;
 pub(crate) mod barriers;
 pub(crate) mod cull;
 pub(crate) mod edges;

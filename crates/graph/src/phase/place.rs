@@ -23,6 +23,7 @@ pub(crate) fn run<B: Backend>(context: &mut Context, device: &mut Device<B>) -> 
             Source::Texture(_) | Source::Buffer(_) => {}
         }
     }
+    super::alias::run(context, device)?;
     for position in 0..context.order.len() {
         for index in context.uses_of(context.order[position]) {
             let resource = context.uses[index].resource;
@@ -37,6 +38,9 @@ pub(crate) fn run<B: Backend>(context: &mut Context, device: &mut Device<B>) -> 
 
 /// Renews all stays in the pool, where everything lies as in the last frame.
 pub(crate) fn renew(context: &mut Context) {
+    for &heap in &context.heaps {
+        context.pool.heaps.renew(heap, context.frame);
+    }
     for &index in &context.placed {
         let resource = &context.resources[index as usize];
         let stay = stay(context.frame, &context.options, resource);

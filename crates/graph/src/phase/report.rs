@@ -221,6 +221,7 @@ fn resource(context: &Context, index: usize) -> ResourceReport {
         bytes: resource.bytes,
         lifetime,
         placement: (resource.slot != NONE).then_some(resource.slot),
+        heap: (resource.heap != NONE).then_some((resource.heap, resource.offset)),
         exported: resource.exported != NONE,
     }
 }

@@ -147,6 +147,8 @@ pub struct ResourceReport {
     pub lifetime: Option<(u32, u32)>,
     /// The pool entry that a transient lies in; equal ones share memory.
     pub placement: Option<u32>,
+    /// The heap that a texture lies in with others, and the offset there.
+    pub heap: Option<(u32, u64)>,
     /// Whether its contents are wanted after the frame.
     pub exported: bool,
 }
@@ -170,7 +172,7 @@ impl GraphReport {
     /// Adds GPU times, as [`Device::pass_times`](purlin_rhi::Device::pass_times) gives them for the graph's submission:
     /// in the order of recording. Times that do not belong to the passes are ignored from the first mismatch on.
     pub fn set_gpu_times(&mut self, times: &[PassTime]) {
-        let live = self.passes.iter_mut().filter(|pass| pass.live);
+        let live = self.passes.iter_mut().filter(|pass| pass.live && !pass.merged);
         for (pass, time) in live.zip(times) {
             // The device names readbacks by itself.
             if pass.kind != PassKind::Readback && pass.label != time.label {

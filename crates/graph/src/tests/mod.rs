@@ -3,6 +3,7 @@
 #[path = "../../tests/common/mod.rs"]
 mod common;
 
+mod aliasing;
 mod bodies;
 mod culling;
 mod errors;
@@ -22,7 +23,7 @@ use purlin_rhi::{ClearValue, LoadOp};
 use crate::context::Context;
 use crate::phase::part_words;
 use crate::{Graph, GraphArena, GraphError, TransientBuffer, TransientTexture, bind};
-use common::{COLOR, Fixture, Handles};
+use common::{COLOR, DEPTH, Fixture, Handles};
 
 const BLACK: LoadOp<ClearValue> = LoadOp::Clear(ClearValue::Float([0.0; 4]));
 

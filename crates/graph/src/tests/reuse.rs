@@ -24,7 +24,7 @@ fn answers(context: &Context) -> String {
             (&context.resources, &context.uses, &context.pass_ends, &context.attachments, &context.bindings),
             (&context.layouts, &context.edges, &context.feeds, &context.exported, &context.liveness),
             (&context.order, &context.physical, &context.placed, &context.byte_changes, &context.views),
-            (&context.groups, &context.scopes, list, stats),
+            (&context.groups, &context.scopes, &context.handovers, list, stats),
         )
     )
 }
@@ -152,7 +152,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn mutation() -> impl Strategy<Value = Mutation> {
-    (0..22u8, any::<usize>(), any::<usize>(), step()).prop_map(|(what, a, b, step)| Mutation {
+    (0..24u8, any::<usize>(), any::<usize>(), step()).prop_map(|(what, a, b, step)| Mutation {
         what,
         a,
         b,
@@ -175,6 +175,7 @@ fn mutate(frame: &mut Frame, outside: &mut Outside, Mutation { what, a, b, step 
         9 => frame.options.transient_reuse ^= true,
         10 => frame.large ^= true,
         18 => frame.options.merge ^= true,
+        19 => frame.options.alias ^= true,
         // The rest is not structure.
         11 | 12 => outside.import = a % 2,
         13 | 14 => outside.slice = a % 3,

@@ -45,6 +45,8 @@ fn fill<B: Backend>(
             first: NONE,
             last: NONE,
             slot: NONE,
+            heap: NONE,
+            offset: 0,
             bytes: 0,
         };
         let import_error = |source| GraphError::Import {
