@@ -1,12 +1,12 @@
 //! Graphs: what their switches change, and that it is not the image.
 
-use purlin_graph::{Graph, GraphArena};
+use purlin_graph::{Graph, GraphArena, TransientTexture};
 use purlin_rhi::backend::Backend;
 use purlin_rhi::types::{
     BlendComponent, BlendFactor, BlendOperation, BlendState, ColorWrites, CompareFunction, TextureFormat,
     TextureUsages,
 };
-use purlin_rhi::{ClearValue, ColorTarget, DepthStencilDesc, Device, LoadOp, RenderPass};
+use purlin_rhi::{ClearValue, ColorTarget, DepthStencilDesc, Device, LoadOp, RenderPass, TextureDesc};
 
 use crate::kit::{Canvas, FULL, Paint, Painter, Raster, finish, wrong};
 use crate::{Answer, Outcome};
@@ -128,6 +128,56 @@ pub(crate) fn merged_passes_draw_the_same<B: Backend>(device: &mut Device<B>) ->
                 return Err(wrong("passes", format!("{merged} merged, reused {reused}"), found));
             }
             canvas.image(device)?.expect(format!("merge {merge}, reused {reused}"), 1, expected)?;
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Textures of many sizes, each cleared, copied, copied again and read back. Most can lie where others were, and must not be
+/// mistaken for them, within a frame and from one frame to the next.
+pub(crate) fn textures_in_one_heap<B: Backend>(device: &mut Device<B>) -> Answer {
+    const SIZES: [(u32, u32); 5] = [(64, 64), (128, 32), (16, 256), (96, 40), (8, 8)];
+    const CHAINS: u32 = 10;
+    let usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC | TextureUsages::COPY_DST;
+    let heaps = device.texture_memory(&TextureDesc::d2("probe", 64, 64, RGBA8, usage))?.is_some();
+    let mut arena = GraphArena::new();
+    for alias in [false, true] {
+        arena.options().alias = alias;
+        for frame in 0..3 {
+            let mut graph = Graph::new("chains", &mut arena);
+            let color = |chain: u32| [(chain * 20) as u8, (frame * 90) as u8, u8::from(alias), 255];
+            let mut reads = Vec::new();
+            for chain in 0..CHAINS {
+                let (width, height) = SIZES[chain as usize % SIZES.len()];
+                let mut texture =
+                    |label| graph.texture(label, TransientTexture::d2(RGBA8, width, height).usage(usage));
+                let (mut first, mut second, mut third) =
+                    (texture("first"), texture("second"), texture("third"));
+                let value = color(chain).map(|channel| f32::from(channel) / 255.0);
+                let clear = LoadOp::Clear(ClearValue::Float(value));
+                graph.render("clear").color(0, &mut first, clear).clear();
+                graph.copy_texture("copy", &first, &mut second);
+                graph.copy_texture("copy again", &second, &mut third);
+                reads.push(graph.read_texture(&third));
+            }
+            let mut submitted =
+                graph.submit(device).map_err(|error| wrong("graph", "a submission", error))?;
+            let stats = submitted.stats;
+            finish(device, submitted.token)?;
+            if alias && heaps && stats.physical_bytes * 4 > stats.transient_bytes {
+                let found = format!("{} for {}", stats.physical_bytes, stats.transient_bytes);
+                return Err(wrong("bytes", "at most a quarter", found));
+            }
+            for (chain, read) in (0..CHAINS).zip(reads) {
+                let ticket =
+                    submitted.take_read(read).ok_or_else(|| wrong("readback", "a ticket", "none"))?;
+                let bytes = device.read_vec(&ticket)?;
+                let expected = color(chain);
+                if let Some(texel) = bytes.chunks_exact(4).find(|texel| *texel != expected) {
+                    let what = format!("chain {chain} of frame {frame}, alias {alias}");
+                    return Err(wrong(what, format!("{expected:?}"), format!("{texel:?}")));
+                }
+            }
         }
     }
     Ok(Outcome::Passed)

@@ -76,6 +76,7 @@ list! {
     }
     graphs {
         merged_passes_draw_the_same
+        textures_in_one_heap
     }
     indirect {
         direct_arguments
