@@ -19,6 +19,19 @@ pub struct FrameTimes {
     pub create: Option<Duration>,
     /// Dropping objects, until the native ones are gone.
     pub drop: Option<Duration>,
+    /// What a graph's transients take.
+    pub memory: Option<Memory>,
+}
+
+/// Bytes of a graph's transients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Memory {
+    /// Each counted alone.
+    pub all: u64,
+    /// What they lie in.
+    pub physical: u64,
+    /// The most that are alive at one time.
+    pub bound: u64,
 }
 
 impl FrameTimes {

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::case::{Case, Contender, Failure, FrameTimes, Outcome, one_line};
+use crate::case::{Case, Contender, Failure, FrameTimes, Memory, Outcome, one_line};
 use crate::stats::Summary;
 use crate::workloads::Workload;
 
@@ -245,14 +245,15 @@ fn timed(one: &mut Running<'_>) -> Outcome<()> {
 }
 
 fn summarize(workload: Workload, one: &Running<'_>, block: usize, measured: &mut Vec<Measured>) {
-    let mut add = |metric, value: &dyn Fn(&Timed) -> Option<Duration>| {
-        let samples: Vec<_> =
-            one.times.iter().filter_map(value).map(|time| time.as_secs_f64() * 1e6).collect();
+    let mut add_values = |metric, samples: Vec<f64>| {
         let medians = samples.chunks(block).filter_map(|block| Summary::of(block.to_vec()));
         let blocks = medians.map(|summary| summary.median).collect();
         if let Some(summary) = Summary::of(samples) {
             measured.push(Measured { workload, contender: one.name, metric, summary, blocks });
         }
+    };
+    let mut add = |metric, value: &dyn Fn(&Timed) -> Option<Duration>| {
+        add_values(metric, one.times.iter().filter_map(value).map(|time| time.as_secs_f64() * 1e6).collect());
     };
     add("declare", &|timed| timed.frame.declare);
     add("compile", &|timed| timed.frame.compile);
@@ -264,10 +265,17 @@ fn summarize(workload: Workload, one: &Running<'_>, block: usize, measured: &mut
     add("create+drop", &|timed| Some(timed.frame.create? + timed.frame.drop?));
     add("maintain", &|timed| Some(timed.maintain));
     add("gpu", &|timed| timed.gpu);
+    let mut add_bytes = |metric, value: fn(Memory) -> u64| {
+        let bytes = one.times.iter().filter_map(|timed| timed.frame.memory);
+        add_values(metric, bytes.map(|memory| value(memory) as f64).collect());
+    };
+    add_bytes("virtual_bytes", |memory| memory.all);
+    add_bytes("physical_bytes", |memory| memory.physical);
+    add_bytes("bound_bytes", |memory| memory.bound);
 }
 
 /// The metrics, in the order of reports. `record+submit` has a graph's declaring and compiling in it.
-pub const METRICS: [&str; 10] = [
+pub const METRICS: [&str; 13] = [
     "declare",
     "compile",
     "record",
@@ -278,7 +286,15 @@ pub const METRICS: [&str; 10] = [
     "create+drop",
     "maintain",
     "gpu",
+    "virtual_bytes",
+    "physical_bytes",
+    "bound_bytes",
 ];
+
+/// What a metric counts.
+pub fn unit(metric: &str) -> &'static str {
+    if metric.ends_with("_bytes") { "bytes" } else { "us" }
+}
 
 #[cfg(test)]
 mod tests;

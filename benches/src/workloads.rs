@@ -51,6 +51,8 @@ pub enum Workload {
         /// Whether each frame takes over what the last one has found out.
         reuse: bool,
     },
+    /// A graph whose textures lie over each other, Purlin's alone: what they take.
+    Alias(Aliased),
     /// Creating and dropping groups of one slice of a uniform buffer each.
     Slices,
     /// Creating and dropping one group with a dynamic offset.
@@ -63,6 +65,17 @@ pub enum Workload {
     Textures,
     /// Creating and dropping large buffers.
     LargeBuffers,
+}
+
+/// A frame whose textures are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aliased {
+    /// A deferred frame at 1280x720.
+    Deferred720,
+    /// The same at 3840x2160.
+    Deferred2160,
+    /// Forty filters in a row.
+    PostChain,
 }
 
 /// What counts are divided by: 1, or what `PURLIN_BENCH_SCALE` said when this was built. Figures of a scaled build say
@@ -157,6 +170,9 @@ const LIST: &[(&str, Workload)] = &[
     ("graph_compile_32", Workload::Compile { passes: 32, reuse: false }),
     ("graph_compile_1000", Workload::Compile { passes: 1_000, reuse: false }),
     ("graph_compile_10000", Workload::Compile { passes: 10_000, reuse: false }),
+    ("alias_deferred_720p", Workload::Alias(Aliased::Deferred720)),
+    ("alias_deferred_2160p", Workload::Alias(Aliased::Deferred2160)),
+    ("alias_postchain", Workload::Alias(Aliased::PostChain)),
     ("graph_cached_32", Workload::Compile { passes: 32, reuse: true }),
 ];
 
@@ -204,7 +220,8 @@ impl Workload {
 
     /// Whether a contender has something to run in it.
     pub fn has(self, contender: &str) -> bool {
-        !matches!(self, Workload::Demo | Workload::Compile { .. }) || contender == "purlin"
+        !matches!(self, Workload::Demo | Workload::Compile { .. } | Workload::Alias(_))
+            || contender == "purlin"
     }
 
     /// The result, where it can be computed without a GPU.
@@ -221,7 +238,7 @@ impl Workload {
             Workload::Textures => Some(data::pattern((SMALL_SIDE * SMALL_SIDE * 4) as usize)),
             Workload::LargeBuffers => Some(data::pattern(SMALL_BYTES as usize)),
             Workload::Draws { .. } | Workload::Threads { .. } | Workload::Demo => None,
-            Workload::Compile { .. } => None,
+            Workload::Compile { .. } | Workload::Alias(_) => None,
             Workload::Overlays { .. } | Workload::OverlaysGraph { .. } => None,
         }
     }
@@ -235,7 +252,7 @@ impl Workload {
             Workload::Chain | Workload::ChainGraph => ("pass", CHAIN),
             Workload::Independent => ("pass", INDEPENDENT),
             Workload::Overlays { count } | Workload::OverlaysGraph { count, .. } => ("pass", count + 2),
-            Workload::Demo => ("frame", 1),
+            Workload::Demo | Workload::Alias(_) => ("frame", 1),
             Workload::Compile { passes, .. } => ("pass", passes),
             Workload::Slices | Workload::Sampled => ("group", SLICES),
             Workload::Dynamic => ("group", 1),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CONTENDERS, Header, Report};
 use crate::case::one_line;
-use crate::runner::{Found, METRICS, Measured, Note, NoteKind};
+use crate::runner::{Found, METRICS, Measured, Note, NoteKind, unit};
 use crate::stats::Summary;
 use crate::workloads::{SCALE, Workload};
 
@@ -43,7 +43,7 @@ pub fn json(report: &Report<'_>) -> serde_json::Result<String> {
         workload: one.workload.name().into(),
         contender: one.contender.into(),
         metric: one.metric.into(),
-        unit: "us".into(),
+        unit: unit(one.metric).into(),
         summary: one.summary,
         blocks: one.blocks.clone(),
     });

@@ -75,14 +75,17 @@
 //! With [`GraphOptions::merge`], raster passes that continue the one before, in the same attachments and with the same
 //! reads, share its native pass. Each still begins with nothing set but what it binds, and the image is the same.
 //!
+//! # Memory
+//! Equal transients take turns in one place when their lives do not overlap. With [`GraphOptions::alias`], textures of any
+//! size and format lie over each other in heaps, packed by lifetime; what takes memory over waits for what had it.
+//! [`FrameStats`] says what all would take alone, what they take, and the least that they could.
+//!
 //! # Closures
 //! What a closure borrows lives longer than its graph: prepare data before [`Graph::new`], and take names of graph
 //! resources by value ([`TextureVersion::id`]).
 //!
 //! # What it does not do
-//! It does not reorder passes, does not guess at accesses, and does not track what only uploads write. Memory is shared
-//! between equal transients whose lives do not overlap; placing different ones in one heap comes with the aliasing
-//! capability.
+//! It does not reorder passes, does not guess at accesses, and does not track what only uploads write.
 #![forbid(unsafe_code)]
 
 mod arena;

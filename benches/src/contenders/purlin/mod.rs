@@ -1,6 +1,7 @@
 //! The contender Purlin, on its Vulkan backend or on wgpu: direct passes, every use of what the GPU writes declared and tracked.
 //! What only uploads write has uploaded contents, which is how Purlin asks programs to say so.
 
+mod alias;
 mod compile;
 mod compute;
 mod demo;
@@ -124,6 +125,7 @@ impl<B: Backend> Contender for Purlin<B> {
             Workload::Overlays { count } => Box::new(overlays::Overlays::new(gpu, count)?),
             Workload::OverlaysGraph { count, merge } => Box::new(graphs::Overlays::new(gpu, count, merge)?),
             Workload::Compile { passes, reuse } => Box::new(compile::Compile::new(passes, reuse)?),
+            Workload::Alias(frame) => Box::new(alias::Alias::new(gpu, frame)?),
             Workload::Demo => Box::new(demo::Demo::new(gpu)?),
             Workload::Slices | Workload::Dynamic | Workload::Sampled => {
                 Box::new(groups::Groups::new(gpu, workload)?)

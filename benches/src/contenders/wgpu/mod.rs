@@ -93,7 +93,9 @@ impl Contender for Wgpu {
             Workload::Overlays { count } | Workload::OverlaysGraph { count, .. } => {
                 Box::new(overlays::Overlays::new(gpu, count))
             }
-            Workload::Compile { .. } => return Err(Failure::Unsupported("it compiles no graph".into())),
+            Workload::Compile { .. } | Workload::Alias(_) => {
+                return Err(Failure::Unsupported("it compiles no graph".into()));
+            }
             Workload::Demo => return Err(Failure::Unsupported("the demo is Purlin's own".into())),
             Workload::Slices | Workload::Dynamic | Workload::Sampled => {
                 Box::new(groups::Groups::new(gpu, workload))

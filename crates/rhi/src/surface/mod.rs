@@ -560,6 +560,7 @@ impl<B: Backend> Device<B> {
                 written: Written::new(&desc),
                 bytes: 0,
                 surface: true,
+                heap: None,
             },
         );
         let view =
