@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use purlin_graph::{Graph, GraphArena, TextureVersion, TransientTexture};
+use purlin_rhi::backend::Backend;
 use purlin_rhi::types::{ShaderStages, TextureFormat, TextureUsages};
 use purlin_rhi::{ClearValue, LoadOp, Owned, TextureDesc, kind};
-use purlin_vulkan::Vulkan;
 
 use super::make::Gpu;
 use crate::case::{Case, FrameTimes, Memory, Outcome};
@@ -17,9 +17,9 @@ const ONE: TextureFormat = TextureFormat::R8Unorm;
 const DEPTH: TextureFormat = TextureFormat::Depth32Float;
 const BLACK: LoadOp<ClearValue> = LoadOp::Clear(ClearValue::Float([0.0; 4]));
 
-pub struct Alias<'g> {
-    gpu: &'g mut Gpu,
-    arena: GraphArena<Vulkan>,
+pub struct Alias<'g, B: Backend> {
+    gpu: &'g mut Gpu<B>,
+    arena: GraphArena<B>,
     frame: Aliased,
     size: (u32, u32),
     /// History, next history, screen.
@@ -27,8 +27,8 @@ pub struct Alias<'g> {
     first: bool,
 }
 
-impl<'g> Alias<'g> {
-    pub fn new(gpu: &'g mut Gpu, frame: Aliased) -> Outcome<Self> {
+impl<'g, B: Backend> Alias<'g, B> {
+    pub fn new(gpu: &'g mut Gpu<B>, frame: Aliased) -> Outcome<Self> {
         let size = if frame == Aliased::Deferred2160 { (3840, 2160) } else { (1280, 720) };
         let usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::TEXTURE_BINDING;
         let mut image =
@@ -40,10 +40,13 @@ impl<'g> Alias<'g> {
     }
 }
 
-type Frame<'f> = Graph<'f, Vulkan>;
-
 /// A pass that samples textures and fills another.
-fn filter(graph: &mut Frame<'_>, label: &str, from: &[&TextureVersion], to: &mut TextureVersion) {
+fn filter<B: Backend>(
+    graph: &mut Graph<'_, B>,
+    label: &str,
+    from: &[&TextureVersion],
+    to: &mut TextureVersion,
+) {
     let mut pass = graph.render(label).color(0, to, LoadOp::DontCare);
     for from in from {
         pass = pass.sampled(*from, ShaderStages::FRAGMENT);
@@ -53,7 +56,11 @@ fn filter(graph: &mut Frame<'_>, label: &str, from: &[&TextureVersion], to: &mut
 
 /// Shadows, a G-buffer, ambient occlusion, lighting, temporal antialiasing with a history, depth of field, bloom, grading,
 /// sharpening, and a screen.
-fn deferred(graph: &mut Frame<'_>, (width, height): (u32, u32), imports: &mut [TextureVersion; 3]) {
+fn deferred<B: Backend>(
+    graph: &mut Graph<'_, B>,
+    (width, height): (u32, u32),
+    imports: &mut [TextureVersion; 3],
+) {
     let mut make = |label: &str, format, shift: u32| {
         graph.texture(label, TransientTexture::d2(format, (width >> shift).max(1), (height >> shift).max(1)))
     };
@@ -105,7 +112,11 @@ fn deferred(graph: &mut Frame<'_>, (width, height): (u32, u32), imports: &mut [T
 }
 
 /// Filters at changing sizes, each of the last one's picture.
-fn post_chain(graph: &mut Frame<'_>, (width, height): (u32, u32), screen: &mut TextureVersion) {
+fn post_chain<B: Backend>(
+    graph: &mut Graph<'_, B>,
+    (width, height): (u32, u32),
+    screen: &mut TextureVersion,
+) {
     let mut last = graph.texture("scene", TransientTexture::d2(HDR, width, height));
     graph.render("scene").color(0, &mut last, BLACK).clear();
     for step in 0..40 {
@@ -117,7 +128,7 @@ fn post_chain(graph: &mut Frame<'_>, (width, height): (u32, u32), screen: &mut T
     filter(graph, "present", &[&last], screen);
 }
 
-impl Case for Alias<'_> {
+impl<B: Backend> Case for Alias<'_, B> {
     fn frame(&mut self) -> Outcome<FrameTimes> {
         let begin = Instant::now();
         let mut graph = Graph::new("frame", &mut self.arena);

@@ -117,6 +117,8 @@ fn the_ceiling_of_objects_holds_for_every_kind() {
 fn eighty_objects_of_every_kind() {
     let (mut gpu, control) = executing();
     let zoos: Vec<_> = (0..80).map(|_| Zoo::new(&mut gpu).unwrap()).collect();
+    let heap = HeapDesc { label: "heap", size: 128, alignment: 1, class: HeapClass(0) };
+    let heaps: Vec<_> = (0..80).map(|_| gpu.create_heap(&heap).unwrap()).collect();
     for kind in ResourceKind::ALL.into_iter().filter(|kind| *kind != ResourceKind::QuerySet) {
         assert_eq!(
             (gpu.object_count(kind), gpu.object_peak(kind), control.live(kind)),
@@ -124,12 +126,12 @@ fn eighty_objects_of_every_kind() {
             "{kind}"
         );
     }
-    drop(zoos);
+    drop((zoos, heaps));
     gpu.maintain().unwrap();
     assert_eq!(control.live_total(), 0);
     assert_eq!(gpu.object_count(ResourceKind::BindGroup), 0);
     assert_eq!(gpu.object_peak(ResourceKind::BindGroup), 80, "the peak stays");
-    assert_eq!(gpu.memory().logical_peak, 80 * (256 + 64));
+    assert_eq!(gpu.memory().logical_peak, 80 * (256 + 64 + 128));
 }
 
 #[test]
