@@ -57,6 +57,7 @@ pub mod null;
 mod owned;
 pub mod plan;
 mod record;
+mod records;
 mod registry;
 pub mod request;
 pub mod services;
