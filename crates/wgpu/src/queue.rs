@@ -141,8 +141,13 @@ fn map(buffer: &wgpu::Buffer, open: &Arc<AtomicU32>, loss: &crate::errors::Loss)
     let loss = loss.clone();
     buffer.map_async(wgpu::MapMode::Read, .., move |result| {
         if let Err(error) = result {
-            // The device is lost, or out of memory.
-            loss.note(BackendError::Failed { call: "map_async", detail: error.to_string() });
+            // The device is lost, or out of memory. A browser maps what is its own memory already, so there it is lost; it
+            // says so itself only after this.
+            if cfg!(target_arch = "wasm32") {
+                loss.report(format!("a readback could not be mapped: {error}"));
+            } else {
+                loss.note(BackendError::Failed { call: "map_async", detail: error.to_string() });
+            }
         }
         open.fetch_sub(1, Ordering::Release);
     });
