@@ -36,7 +36,7 @@ Usage: purlin-benches [WORKLOAD...] [OPTIONS]
   --json FILE      write the figures
   --html FILE      write a page with a plot
   --read FILE      show a report that --json wrote, instead of running; with --html, write its page
-  --check-bars     exit with 1 when a median is over its bar
+  --check-bars     exit with 1 when a workload is over its bar
   --mock           run on the driver that does nothing; results are not compared
   --on-wgpu        run Purlin on its wgpu backend: what the layer adds to wgpu
   --frames N       timed frames of each contender (default: 200)
