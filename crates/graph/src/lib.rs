@@ -88,6 +88,10 @@
 //! It does not reorder passes, does not guess at accesses, and does not track what only uploads write.
 #![forbid(unsafe_code)]
 
+// Files that the tests share with other programs call this crate by its name.
+#[cfg(test)]
+extern crate self as purlin_graph;
+
 mod arena;
 pub mod bind;
 mod cache;

@@ -11,6 +11,8 @@ mod lifetimes;
 mod make;
 mod overlays;
 mod raster;
+#[path = "../../../../crates/graph/tests/reference_frames/mod.rs"]
+mod reference_frames;
 mod threads;
 
 use purlin_rhi::backend::Backend;

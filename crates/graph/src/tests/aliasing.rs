@@ -1,14 +1,11 @@
 //! G7: textures lie over each other where their lives allow it, and what takes memory over waits for what had it.
 
 use purlin_rhi::plan::Stages;
-use purlin_rhi::types::TextureFormat;
 
+use super::reference_frames::{self, HDR, filter};
 use super::*;
+use crate::FrameStats;
 use crate::context::NONE;
-use crate::{FrameStats, TextureVersion};
-
-const HDR: TextureFormat = TextureFormat::Rgba16Float;
-const ONE: TextureFormat = TextureFormat::R8Unorm;
 
 fn aliasing() -> (Fixture, Handles, GraphArena<Null>) {
     let (fixture, handles, mut arena) = setup();
@@ -16,102 +13,31 @@ fn aliasing() -> (Fixture, Handles, GraphArena<Null>) {
     (fixture, handles, arena)
 }
 
-/// A pass that samples textures and fills another.
-fn filter(graph: &mut Graph<'_, Null>, label: &str, from: &[&TextureVersion], to: &mut TextureVersion) {
-    let mut pass = graph.render(label).color(0, to, LoadOp::DontCare);
-    for from in from {
-        pass = pass.sampled(*from, FRAGMENT);
-    }
-    pass.clear();
-}
-
-/// A deferred frame: shadows, a G-buffer, ambient occlusion, lighting, temporal antialiasing with an imported history, depth
-/// of field, bloom, grading, sharpening, and a screen.
+/// Three frames, of which the first also makes the history.
 fn deferred(fixture: &mut Fixture, arena: &mut GraphArena<Null>, width: u32, height: u32) -> FrameStats {
     let usage = purlin_rhi::types::TextureUsages::RENDER_ATTACHMENT
         | purlin_rhi::types::TextureUsages::TEXTURE_BINDING;
-    let desc = |label, format| purlin_rhi::TextureDesc::d2(label, width, height, format, usage);
-    let history = fixture.device.create_texture(&desc("history", HDR)).unwrap();
-    let next = fixture.device.create_texture(&desc("next", HDR)).unwrap();
-    let screen = fixture.device.create_texture(&desc("screen", COLOR)).unwrap();
+    let images = [("history", HDR), ("next", HDR), ("screen", COLOR)].map(|(label, format)| {
+        let desc = purlin_rhi::TextureDesc::d2(label, width, height, format, usage);
+        fixture.device.create_texture(&desc).unwrap()
+    });
     let mut stats = FrameStats::default();
     for frame in 0..3 {
         let mut graph = Graph::new("deferred", arena);
-        let mut make = |label: &str, format, shift: u32| {
-            graph.texture(
-                label,
-                TransientTexture::d2(format, (width >> shift).max(1), (height >> shift).max(1)),
-            )
-        };
-        let [mut depth, mut albedo, mut normal, mut material, mut motion] = [
-            ("depth", DEPTH),
-            ("albedo", COLOR),
-            ("normal", HDR),
-            ("material", COLOR),
-            ("motion", TextureFormat::Rg16Float),
-        ]
-        .map(|(label, format)| make(label, format, 0));
-        let [mut occlusion, mut blurred] =
-            ["occlusion", "occlusion blurred"].map(|label| make(label, ONE, 1));
-        let [mut lit, mut resolved, mut focused, mut combined] =
-            ["lit", "resolved", "focused", "combined"].map(|label| make(label, HDR, 0));
-        let mut bloom: Vec<_> = (1..7).map(|shift| make("bloom", HDR, shift)).collect();
-        let mut up: Vec<_> = (1..6).map(|shift| make("bloom up", HDR, shift)).collect();
-        let [mut graded, mut sharpened] = ["graded", "sharpened"].map(|label| make(label, COLOR, 0));
-        let mut shadow = graph.texture("shadow", TransientTexture::d2(DEPTH, width, width));
-        let mut history = graph.import_texture("history", *history);
-        let mut next = graph.import_texture("next", *next);
-        let mut screen = graph.import_texture("screen", *screen);
+        let mut imports = images.each_ref().map(|image| graph.import_texture("image", **image));
         if frame == 0 {
-            graph.render("first history").color(0, &mut history, BLACK).clear();
+            graph.render("first history").color(0, &mut imports[0], BLACK).clear();
         }
-        graph.render("shadow").depth(&mut shadow, LoadOp::Clear(1.0)).clear();
-        graph
-            .render("gbuffer")
-            .color(0, &mut albedo, BLACK)
-            .color(1, &mut normal, BLACK)
-            .color(2, &mut material, BLACK)
-            .color(3, &mut motion, BLACK)
-            .depth(&mut depth, LoadOp::Clear(1.0))
-            .clear();
-        filter(&mut graph, "occlusion", &[&depth, &normal], &mut occlusion);
-        filter(&mut graph, "occlusion blur", &[&occlusion], &mut blurred);
-        filter(&mut graph, "lighting", &[&albedo, &normal, &material, &depth, &blurred, &shadow], &mut lit);
-        filter(&mut graph, "resolve", &[&lit, &history, &motion], &mut resolved);
-        filter(&mut graph, "keep", &[&resolved], &mut next);
-        filter(&mut graph, "focus", &[&resolved, &depth], &mut focused);
-        filter(&mut graph, "bloom", &[&focused], &mut bloom[0]);
-        for mip in 1..bloom.len() {
-            let (larger, smaller) = bloom.split_at_mut(mip);
-            filter(&mut graph, "bloom down", &[&larger[mip - 1]], &mut smaller[0]);
-        }
-        for mip in (0..up.len()).rev() {
-            let (larger, smaller) = up.split_at_mut(mip + 1);
-            let below = smaller.first().unwrap_or(&bloom[mip + 1]);
-            filter(&mut graph, "bloom up", &[below, &bloom[mip]], &mut larger[mip]);
-        }
-        filter(&mut graph, "combine", &[&focused, &up[0]], &mut combined);
-        filter(&mut graph, "grade", &[&combined], &mut graded);
-        filter(&mut graph, "sharpen", &[&graded], &mut sharpened);
-        filter(&mut graph, "present", &[&sharpened], &mut screen);
+        reference_frames::deferred(&mut graph, (width, height), &mut imports);
         stats = graph.submit(&mut fixture.device).unwrap().stats;
     }
     stats
 }
 
-/// Passes that each filter the last one's picture, at changing sizes.
 fn post_chain(fixture: &mut Fixture, arena: &mut GraphArena<Null>) -> FrameStats {
     let mut graph = Graph::new("post", arena);
-    let mut last = graph.texture("scene", TransientTexture::d2(HDR, 1280, 720));
-    graph.render("scene").color(0, &mut last, BLACK).clear();
-    for step in 0..40u32 {
-        let (format, shift) = [(HDR, 0), (COLOR, 0), (HDR, 1), (ONE, 0), (HDR, 2)][step as usize % 5];
-        let mut next = graph.texture("step", TransientTexture::d2(format, 1280 >> shift, 720 >> shift));
-        filter(&mut graph, "step", &[&last], &mut next);
-        last = next;
-    }
     let mut out = graph.texture("out", TransientTexture::d2(COLOR, 4, 4));
-    filter(&mut graph, "out", &[&last], &mut out);
+    reference_frames::post_chain(&mut graph, (1280, 720), &mut out);
     graph.read_texture(&out);
     graph.submit(&mut fixture.device).unwrap().stats
 }

@@ -2,6 +2,8 @@
 
 #[path = "../../tests/common/mod.rs"]
 mod common;
+#[path = "../../tests/reference_frames/mod.rs"]
+mod reference_frames;
 
 mod aliasing;
 mod bodies;
@@ -23,7 +25,7 @@ use purlin_rhi::{ClearValue, LoadOp};
 use crate::context::Context;
 use crate::phase::part_words;
 use crate::{Graph, GraphArena, GraphError, TransientBuffer, TransientTexture, bind};
-use common::{COLOR, DEPTH, Fixture, Handles};
+use common::{COLOR, Fixture, Handles};
 
 const BLACK: LoadOp<ClearValue> = LoadOp::Clear(ClearValue::Float([0.0; 4]));
 
