@@ -8,10 +8,29 @@ fn main() {
     for path in ["../.git/HEAD", "../.git/logs/HEAD"] {
         println!("cargo:rerun-if-changed={path}");
     }
+    println!("cargo:rerun-if-env-changed=PURLIN_BENCH_SCALE");
+    let scale: u32 = std::env::var("PURLIN_BENCH_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let shaders = ["draws", "renderpass", "computepass", "chain", "overlay", "groups", "textures"];
     purlin_shader::build(
         purlin_shader::Package::new("shaders").sources(shaders.map(|name| format!("shaders/{name}.wgsl"))),
     );
+    // No browser has arrays of bindings. Their lengths are part of the shader.
+    let mut arrays = purlin_shader::Package::new("array_shaders")
+        .targets(&[purlin_shader::Target::SpirV, purlin_shader::Target::WgslNative])
+        .text("bindless.wgsl", of_length("shaders/bindless.wgsl", 70_000 / scale));
+    for length in [50, 500, 5_000] {
+        arrays = arrays.text(format!("array_{length}.wgsl"), of_length("shaders/array.wgsl", length));
+    }
+    purlin_shader::build(arrays);
+}
+
+/// A shader with `LENGTH` elements in its array.
+fn of_length(path: &str, length: u32) -> String {
+    println!("cargo:rerun-if-changed={path}");
+    match std::fs::read_to_string(path) {
+        Ok(text) => text.replace("LENGTH", &length.to_string()),
+        Err(error) => panic!("{path}: {error}"),
+    }
 }
 
 /// The commit, with a `+` when tracked files differ from it. Outside a repository it is unknown.

@@ -67,6 +67,12 @@ fn main() {
         package = package.text(format!("storage_{format}.wgsl"), storage(format, scalar));
     }
     purlin_shader::build(package);
+    // WebGPU has no arrays of bindings.
+    purlin_shader::build(
+        purlin_shader::Package::new("array_shaders")
+            .source("shaders/arrays.wgsl")
+            .targets(&[purlin_shader::Target::SpirV, purlin_shader::Target::WgslNative]),
+    );
 }
 
 /// One thread for each texel, four texels in a row: the value of the same index.

@@ -2,7 +2,7 @@
 
 use crate::workloads::{
     CHAIN_VALUES, DISPATCH_SAMPLE, DISPATCHES, DRAWS, DRAWS_TARGET, INDEPENDENT, MATERIALS, SCENE_TEXTURE,
-    STRIDE, TEXTURES_PER_DRAW, TEXTURES_PER_GROUP,
+    STRIDE, TEXTURES_PER_DRAW,
 };
 
 /// Pixels of a small triangle's side, and from one to the next.
@@ -182,18 +182,18 @@ pub fn slices_uniforms(count: u32) -> Vec<u8> {
     bytes
 }
 
-/// The one texel of a texture of a group; its alpha says which group.
-pub fn group_texel(texture: u32) -> [u8; 4] {
+/// The one texel of a texture of a group of so many; its alpha says which group.
+pub fn group_texel(texture: u32, per_group: u32) -> [u8; 4] {
     let [r, g, b, _] = mix(texture).to_le_bytes();
-    [r, g, b, (texture / TEXTURES_PER_GROUP) as u8]
+    [r, g, b, (texture / per_group) as u8]
 }
 
 /// The sums of each group's texels.
-pub fn group_sums(count: u32) -> Vec<u8> {
+pub fn group_sums(count: u32, per_group: u32) -> Vec<u8> {
     let mut sums = vec![[0u32; 4]; count as usize];
-    for texture in 0..count * TEXTURES_PER_GROUP {
-        for (sum, byte) in sums[(texture / TEXTURES_PER_GROUP) as usize].iter_mut().zip(group_texel(texture))
-        {
+    for texture in 0..count * per_group {
+        let texel = group_texel(texture, per_group);
+        for (sum, byte) in sums[(texture / per_group) as usize].iter_mut().zip(texel) {
             *sum += u32::from(byte);
         }
     }

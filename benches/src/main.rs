@@ -18,6 +18,28 @@ mod shaders {
     include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
 }
 
+mod array_shaders {
+    include!(concat!(env!("OUT_DIR"), "/array_shaders.rs"));
+
+    /// The shader whose array has this many textures.
+    pub fn array(textures: u32) -> &'static purlin_rhi::shader::ShaderSource {
+        match textures {
+            50 => &array_50::SHADER,
+            500 => &array_500::SHADER,
+            _ => &array_5000::SHADER,
+        }
+    }
+
+    /// Its groups.
+    pub fn array_groups(textures: u32) -> &'static [&'static [purlin_rhi::types::BindGroupLayoutEntry]] {
+        match textures {
+            50 => array_50::GROUPS,
+            500 => array_500::GROUPS,
+            _ => array_5000::GROUPS,
+        }
+    }
+}
+
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -27,7 +49,7 @@ use contenders::{purlin::Purlin, vulkan::Ash, wgpu::Wgpu};
 use hardware::Choice;
 use report::{CONTENDERS, Header, Report};
 use runner::{Found, Plan};
-use workloads::{NOT_YET, Workload};
+use workloads::Workload;
 
 fn main() -> ExitCode {
     match args::parse(std::env::args().skip(1)).and_then(|args| run(&args)) {
@@ -47,9 +69,6 @@ fn run(args: &Args) -> Result<(), String> {
     if args.list {
         for workload in Workload::all() {
             println!("{}", workload.name());
-        }
-        for (name, reason) in NOT_YET {
-            println!("{name}: not yet, {reason}");
         }
         return Ok(());
     }

@@ -22,6 +22,8 @@ pub enum Workload {
         /// How many.
         passes: u32,
     },
+    /// The same draws in one pass, with one table of all textures, of which each draw takes its own by its instance.
+    Bindless,
     /// The dispatches of wgpu's `computepass` benchmark in one pass.
     ComputePass,
     /// Passes of one dispatch that alternate two buffers, a barrier before each.
@@ -59,6 +61,11 @@ pub enum Workload {
     Dynamic,
     /// Creating and dropping groups of five sampled textures each.
     Sampled,
+    /// Creating and dropping groups of one array of this many sampled textures each.
+    Arrays {
+        /// How many.
+        textures: u32,
+    },
     /// Creating and dropping small buffers.
     Buffers,
     /// Creating and dropping small textures.
@@ -144,6 +151,7 @@ const LIST: &[(&str, Workload)] = &[
     ("renderpass/2", Workload::RenderPass { passes: 2 }),
     ("renderpass/4", Workload::RenderPass { passes: 4 }),
     ("renderpass/8", Workload::RenderPass { passes: 8 }),
+    ("renderpass/bindless", Workload::Bindless),
     ("computepass", Workload::ComputePass),
     ("compute_chain", Workload::Chain),
     ("compute_chain/graph", Workload::ChainGraph),
@@ -163,6 +171,9 @@ const LIST: &[(&str, Workload)] = &[
     ("groups/32", Workload::Slices),
     ("groups/1-dynamic", Workload::Dynamic),
     ("groups/5-textures", Workload::Sampled),
+    ("groups/50-textures", Workload::Arrays { textures: 50 }),
+    ("groups/500-textures", Workload::Arrays { textures: 500 }),
+    ("groups/5000-textures", Workload::Arrays { textures: 5_000 }),
     ("resources/buffers", Workload::Buffers),
     ("resources/textures", Workload::Textures),
     ("resources/large", Workload::LargeBuffers),
@@ -174,14 +185,6 @@ const LIST: &[(&str, Workload)] = &[
     ("alias_deferred_2160p", Workload::Alias(Aliased::Deferred2160)),
     ("alias_postchain", Workload::Alias(Aliased::PostChain)),
     ("graph_cached_32", Workload::Compile { passes: 32, reuse: true }),
-];
-
-/// Workloads that cannot run yet, with the reason.
-pub const NOT_YET: &[(&str, &str)] = &[
-    ("renderpass/bindless", "Purlin has no binding arrays yet"),
-    ("groups/50-textures", "Purlin has no binding arrays yet"),
-    ("groups/500-textures", "Purlin has no binding arrays yet"),
-    ("groups/5000-textures", "Purlin has no binding arrays yet"),
 ];
 
 impl Workload {
@@ -207,15 +210,17 @@ impl Workload {
         if !found.is_empty() {
             return Ok(found);
         }
-        if let Some((name, reason)) = NOT_YET.iter().find(|(name, _)| belongs(name)) {
-            return Err(format!("workload `{name}` cannot run yet: {reason}"));
-        }
         let mut families: Vec<_> = LIST.iter().map(|(name, _)| family(name)).collect();
         families.dedup();
         let close = closest(argument, LIST.iter().map(|(name, _)| *name).chain(families.iter().copied()));
         let meant = close.map_or(String::new(), |name| format!(", did you mean `{name}`?"));
         let separator = if meant.is_empty() { ";" } else { "" };
         Err(format!("no workload `{argument}`{meant}{separator} the workloads are {}", families.join(", ")))
+    }
+
+    /// Whether it needs arrays of bindings.
+    pub fn has_arrays(self) -> bool {
+        matches!(self, Workload::Bindless | Workload::Arrays { .. })
     }
 
     /// Whether a contender has something to run in it.
@@ -227,13 +232,14 @@ impl Workload {
     /// The result, where it can be computed without a GPU.
     pub fn expected(self) -> Option<Vec<u8>> {
         match self {
-            Workload::RenderPass { .. } => Some(data::renderpass_expected()),
+            Workload::RenderPass { .. } | Workload::Bindless => Some(data::renderpass_expected()),
             Workload::ComputePass => Some(data::computepass_expected()),
             Workload::Chain | Workload::ChainGraph => Some(data::chain_expected(CHAIN)),
             Workload::Independent => Some(data::independent_expected()),
             Workload::Slices => Some(data::slices_bytes(SLICES)),
             Workload::Dynamic => Some(data::slices_bytes(SLICES)),
-            Workload::Sampled => Some(data::group_sums(SLICES)),
+            Workload::Sampled => Some(data::group_sums(SLICES, TEXTURES_PER_GROUP)),
+            Workload::Arrays { textures } => Some(data::group_sums(array_groups(textures), textures)),
             Workload::Buffers => Some(data::pattern(SMALL_BYTES as usize)),
             Workload::Textures => Some(data::pattern((SMALL_SIDE * SMALL_SIDE * 4) as usize)),
             Workload::LargeBuffers => Some(data::pattern(SMALL_BYTES as usize)),
@@ -247,7 +253,7 @@ impl Workload {
     pub fn units(self, software: bool) -> (&'static str, u32) {
         match self {
             Workload::Threads { .. } => ("draw", thread_draws(software)),
-            Workload::Draws { .. } | Workload::RenderPass { .. } => ("draw", DRAWS),
+            Workload::Draws { .. } | Workload::RenderPass { .. } | Workload::Bindless => ("draw", DRAWS),
             Workload::ComputePass => ("dispatch", DISPATCHES),
             Workload::Chain | Workload::ChainGraph => ("pass", CHAIN),
             Workload::Independent => ("pass", INDEPENDENT),
@@ -255,12 +261,18 @@ impl Workload {
             Workload::Demo | Workload::Alias(_) => ("frame", 1),
             Workload::Compile { passes, .. } => ("pass", passes),
             Workload::Slices | Workload::Sampled => ("group", SLICES),
+            Workload::Arrays { textures } => ("group", array_groups(textures)),
             Workload::Dynamic => ("group", 1),
             Workload::Buffers => ("buffer", SMALL),
             Workload::Textures => ("texture", SMALL),
             Workload::LargeBuffers => ("buffer", LARGE),
         }
     }
+}
+
+/// Groups of an array of this many textures each.
+pub fn array_groups(textures: u32) -> u32 {
+    (SLICES * 50 / textures).max(1)
 }
 
 /// Draws of `threads`: fewer where the processor draws them too.
@@ -310,12 +322,11 @@ mod tests {
     }
 
     #[test]
-    fn unknown_and_unready_workloads_are_one_line() {
-        for argument in ["draw", "", "threads/3", "renderpass/3", "groups/50-textures"] {
+    fn unknown_workloads_are_one_line() {
+        for argument in ["draw", "", "threads/3", "renderpass/3", "groups/51-textures"] {
             let Err(line) = Workload::named(argument) else { panic!("`{argument}` was accepted") };
             assert!(!line.contains('\n'), "{line}");
         }
-        assert!(Workload::named("groups/50-textures").is_err_and(|line| line.contains("binding arrays")));
     }
 
     #[test]

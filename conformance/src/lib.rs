@@ -9,6 +9,7 @@
 //! is dead code and fails the build.
 #![forbid(unsafe_code)]
 
+mod arrays;
 mod attachments;
 mod bindings;
 mod buffers;
@@ -42,6 +43,12 @@ pub use verdict::Verdict;
 #[allow(missing_docs)]
 mod shaders {
     include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
+}
+
+/// Those that WebGPU cannot express: for native devices.
+#[allow(missing_docs)]
+mod array_shaders {
+    include!(concat!(env!("OUT_DIR"), "/array_shaders.rs"));
 }
 
 /// How a fixture ended well.

@@ -54,6 +54,14 @@ list! {
         c048_viewport_of_one_depth
         c049_empty_scissor
     }
+    arrays {
+        c108_draws_choose_an_element_each
+        holes_show_the_first_element
+        samplers_are_chosen_by_index
+        an_index_out_of_range_is_the_last
+        invocations_choose_an_element_each
+        a_table_is_replaced_while_the_old_is_in_flight
+    }
     draws {
         direct
         indexed

@@ -126,7 +126,7 @@ impl World {
     pub fn group(
         &mut self,
         layout: BindGroupLayout,
-        entries: &[BindGroupEntry],
+        entries: &[BindGroupEntry<'_>],
     ) -> Result<Owned<kind::BindGroup>> {
         self.device.create_bind_group(&BindGroupDesc { label: "group", layout, entries })
     }

@@ -148,7 +148,7 @@ pub(crate) struct Kernel<'a> {
     /// Workgroups.
     pub groups: [u32; 3],
     /// What is bound besides the result.
-    pub inputs: &'a [BindGroupEntry],
+    pub inputs: &'a [BindGroupEntry<'a>],
     /// Uses of what is tracked among the inputs.
     pub uses: &'a [ResourceUse],
 }

@@ -1,5 +1,7 @@
 //! Pipelines whose layouts come from the reflection of the entry points they use.
 
+use std::num::NonZeroU32;
+
 use purlin_rhi::backend::Backend;
 use purlin_rhi::shader::ShaderSource;
 use purlin_rhi::types::{BindGroupLayoutEntry, BindingType};
@@ -73,7 +75,7 @@ impl Program {
                         binding: binding.binding,
                         visibility: entry.stage,
                         ty,
-                        count: None,
+                        count: NonZeroU32::new(binding.count),
                     }),
                 }
             }
@@ -144,7 +146,7 @@ impl Program {
         &self,
         device: &mut Device<B>,
         index: usize,
-        entries: &[BindGroupEntry],
+        entries: &[BindGroupEntry<'_>],
     ) -> Checked<Owned<kind::BindGroup>> {
         let layout = *self.groups[index];
         Ok(device.create_bind_group(&BindGroupDesc { label: self.name, layout, entries })?)

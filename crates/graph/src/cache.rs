@@ -62,7 +62,7 @@ pub(crate) enum BoundKey {
 }
 
 impl BoundKey {
-    fn resource(self) -> BindingResource {
+    fn resource(self) -> BindingResource<'static> {
         match self {
             BoundKey::Buffer { buffer, offset, size } => {
                 BindingResource::Buffer { buffer, offset, size: Some(size) }
@@ -154,7 +154,7 @@ impl Cache {
         }
         let entry =
             |&(binding, bound): &(u32, BoundKey)| BindGroupEntry { binding, resource: bound.resource() };
-        let entries: SmallVec<[BindGroupEntry; 16]> = self.wanted.bindings.iter().map(entry).collect();
+        let entries: SmallVec<[BindGroupEntry<'_>; 16]> = self.wanted.bindings.iter().map(entry).collect();
         let owner = device.create_bind_group(&BindGroupDesc { label, layout, entries: &entries })?;
         let group = *owner;
         self.groups.insert(self.wanted.clone(), Cached { owner, frame });

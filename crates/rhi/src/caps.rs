@@ -48,6 +48,12 @@ bitflags::bitflags! {
         const MIXED_INDEX_BUFFERS = 1 << 19;
         /// The largest index of a format names a vertex in lists; WebGL 2 takes it for a restart there too.
         const LARGEST_INDEX_IN_LISTS = 1 << 20;
+        /// Arrays of sampled textures and of samplers in one binding, whose index is the same for all invocations of a
+        /// draw or dispatch. An index past the length that the shader declares is that of the last element; wgpu
+        /// checks no such index, so for it the shader must.
+        const BINDING_ARRAYS = 1 << 21;
+        /// Indices into such arrays that differ between invocations. Comes with [`Features::BINDING_ARRAYS`].
+        const NON_UNIFORM_INDEXING = 1 << 22;
     }
 }
 
@@ -120,9 +126,9 @@ limits! {
     max_dynamic_uniform_buffers: u32 = 8, most;
     /// Storage buffers with dynamic offsets in a pipeline layout.
     max_dynamic_storage_buffers: u32 = 4, most;
-    /// Sampled textures that one stage sees.
+    /// Sampled textures that one stage sees, each element of an array counted.
     max_sampled_textures_per_stage: u32 = 16, most;
-    /// Samplers that one stage sees.
+    /// Samplers that one stage sees, each element of an array counted.
     max_samplers_per_stage: u32 = 16, most;
     /// Storage buffers that one stage sees.
     max_storage_buffers_per_stage: u32 = 8, most;

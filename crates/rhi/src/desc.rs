@@ -277,7 +277,7 @@ pub struct BindGroupLayoutDesc<'a> {
 
 /// What is bound at one binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BindingResource {
+pub enum BindingResource<'a> {
     /// A byte range of a buffer; `size` of `None` is the rest of the buffer.
     Buffer {
         /// Which buffer.
@@ -291,18 +291,23 @@ pub enum BindingResource {
     Texture(TextureView),
     /// A sampler.
     Sampler(Sampler),
+    /// The sampled textures of an array by index; at most as many as the layout has, which may have holes. The first
+    /// must be there: it is what shaders find in the holes and past the end, and the group keeps it alive like the rest.
+    TextureArray(&'a [Option<TextureView>]),
+    /// The samplers of an array, by the same rules.
+    SamplerArray(&'a [Option<Sampler>]),
 }
 
 /// One binding of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BindGroupEntry {
+pub struct BindGroupEntry<'a> {
     /// The `@binding`.
     pub binding: u32,
     /// What is bound.
-    pub resource: BindingResource,
+    pub resource: BindingResource<'a>,
 }
 
-impl BindGroupEntry {
+impl<'a> BindGroupEntry<'a> {
     /// Binds all of a buffer.
     pub const fn buffer(binding: u32, buffer: Buffer) -> Self {
         Self { binding, resource: BindingResource::Buffer { buffer, offset: 0, size: None } }
@@ -322,6 +327,16 @@ impl BindGroupEntry {
     pub const fn sampler(binding: u32, sampler: Sampler) -> Self {
         Self { binding, resource: BindingResource::Sampler(sampler) }
     }
+
+    /// Binds an array of texture views, with holes where there is none; see [`BindingResource::TextureArray`].
+    pub const fn texture_array(binding: u32, views: &'a [Option<TextureView>]) -> Self {
+        Self { binding, resource: BindingResource::TextureArray(views) }
+    }
+
+    /// Binds an array of samplers, with holes where there is none; see [`BindingResource::SamplerArray`].
+    pub const fn sampler_array(binding: u32, samplers: &'a [Option<Sampler>]) -> Self {
+        Self { binding, resource: BindingResource::SamplerArray(samplers) }
+    }
 }
 
 /// Describes a bind group: an immutable snapshot.
@@ -332,7 +347,7 @@ pub struct BindGroupDesc<'a> {
     /// The shape.
     pub layout: BindGroupLayout,
     /// Exactly the layout's bindings, in any order.
-    pub entries: &'a [BindGroupEntry],
+    pub entries: &'a [BindGroupEntry<'a>],
 }
 
 /// Describes a pipeline layout.

@@ -104,6 +104,8 @@ mod guide {
     pub struct Transfers;
     #[doc = include_str!("../../../docs/guide/attachments.md")]
     pub struct Attachments;
+    #[doc = include_str!("../../../docs/guide/bindings.md")]
+    pub struct Bindings;
     #[doc = include_str!("../../../docs/guide/windows.md")]
     pub struct Windows;
 }

@@ -104,6 +104,8 @@ pub(crate) struct BindGroupLayoutRecord {
     pub entries: Box<[BindGroupLayoutEntry]>,
     /// What each entry that is a buffer asks.
     pub rules: Box<[Option<BufferRule>]>,
+    /// What a group of this layout binds, each element of an array counted.
+    pub elements: u32,
     pub dynamic_uniform: u32,
     pub dynamic_storage: u32,
 }

@@ -3,6 +3,7 @@
 //! The shader compiler reflects every entry point once, offline. Pipeline creation checks layouts against these
 //! facts, and the graph derives access and stages from them. Nothing is parsed at run time.
 
+use crate::caps::Features;
 use crate::types::{BindingType, ShaderStages, VertexFormat};
 
 /// One compiled shader module: code for each target, and the reflection of each entry point.
@@ -22,6 +23,26 @@ impl ShaderSource {
     /// The entry point of this name, if there is one.
     pub fn entry(&self, name: &str) -> Option<&'static EntryPoint> {
         self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// The features that its SPIR-V declares: a device without them must not be given the module.
+    pub(crate) fn needs(&self) -> Features {
+        const OP_CAPABILITY: u32 = 17;
+        let mut needs = Features::empty();
+        // Five words of header, then all declarations of capabilities, two words each.
+        for declaration in self.spirv.get(5..).unwrap_or_default().chunks_exact(2) {
+            if declaration[0] != 2 << 16 | OP_CAPABILITY {
+                break;
+            }
+            needs |= match declaration[1] {
+                // SampledImageArrayDynamicIndexing
+                29 => Features::BINDING_ARRAYS,
+                // ShaderNonUniform, SampledImageArrayNonUniformIndexing
+                5301 | 5307 => Features::NON_UNIFORM_INDEXING,
+                _ => Features::empty(),
+            };
+        }
+        needs
     }
 }
 

@@ -39,7 +39,7 @@ impl Package {
             name: name.into(),
             sources: Vec::new(),
             include_dirs: Vec::new(),
-            targets: Target::ALL.to_vec(),
+            targets: Target::PORTABLE.to_vec(),
             crate_path: "::purlin_rhi".into(),
             capabilities: default_capabilities(),
             bounds_checks: BoundsChecks::default(),
@@ -166,7 +166,7 @@ impl Package {
         } else {
             Vec::new()
         };
-        let wgsl = if has_code && self.targets.contains(&Target::Wgsl) {
+        let wgsl = if has_code && self.targets.iter().any(|target| target.is_wgsl()) {
             source.text.clone()
         } else {
             String::new()
@@ -194,6 +194,7 @@ impl Package {
                 }
             };
             add(Target::SpirV, shader.spirv.iter().flat_map(|word| word.to_le_bytes()).collect());
+            // One text: what the narrower of both targets accepts.
             add(Target::Wgsl, shader.wgsl.clone().into_bytes());
         }
         let options = Options {

@@ -21,24 +21,35 @@ pub enum Target {
     SpirV,
     /// WGSL with imports resolved, as WebGPU accepts it.
     Wgsl,
+    /// The same with what `wgpu` adds on native devices: binding arrays. No browser accepts it.
+    WgslNative,
 }
 
 impl Target {
     /// Every target of this compiler.
-    pub const ALL: &'static [Self] = &[Self::SpirV, Self::Wgsl];
+    pub const ALL: &'static [Self] = &[Self::SpirV, Self::Wgsl, Self::WgslNative];
+
+    /// What a package is compiled to unless it says otherwise: what runs everywhere.
+    pub const PORTABLE: &'static [Self] = &[Self::SpirV, Self::Wgsl];
 
     /// The name in manifests and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::SpirV => "spirv",
             Self::Wgsl => "wgsl",
+            Self::WgslNative => "wgsl-native",
         }
+    }
+
+    /// Whether its code is text for `wgpu`.
+    pub(crate) fn is_wgsl(self) -> bool {
+        matches!(self, Self::Wgsl | Self::WgslNative)
     }
 
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::SpirV => "spv",
-            Self::Wgsl => "wgsl",
+            Self::Wgsl | Self::WgslNative => "wgsl",
         }
     }
 
@@ -46,6 +57,11 @@ impl Target {
     pub(crate) fn capabilities(self) -> Capabilities {
         match self {
             Self::SpirV => spv::supported_capabilities(),
+            Self::WgslNative => {
+                Self::Wgsl.capabilities()
+                    | Capabilities::TEXTURE_AND_SAMPLER_BINDING_ARRAY
+                    | Capabilities::TEXTURE_AND_SAMPLER_BINDING_ARRAY_NON_UNIFORM_INDEXING
+            }
             // WebGPU's language with its `enable` extensions, plus immediates (its proposed address space, which
             // wgpu implements). Binding arrays, 64-bit types and ray queries are native only.
             Self::Wgsl => {
@@ -110,8 +126,8 @@ impl BoundsChecks {
             index: data,
             buffer: data,
             image_load: image,
-            // A binding array may be partially bound, so its declared length proves nothing: the caller's duty.
-            binding_array: BoundsCheckPolicy::Unchecked,
+            // Groups fill every element that a layout has, and layouts have as many as the shader declares.
+            binding_array: data,
         }
     }
 }

@@ -133,6 +133,10 @@ fn a_target_that_cannot_lower_is_named() {
     assert_eq!(compiled.shaders()[0].reflection.entries[0].bindings[0].count, 4);
     assert!(compiled.shaders()[0].wgsl.is_empty());
 
+    let native = Package::new("test").text("t.wgsl", BINDING_ARRAY);
+    let native = native.targets(&[Target::SpirV, Target::WgslNative]).compile().unwrap();
+    assert_eq!(native.shaders()[0].wgsl, BINDING_ARRAY);
+
     let error = fails(BINDING_ARRAY);
     assert!(matches!(error, Error::Target { target: Target::Wgsl, .. }), "{}", error.report());
     assert_eq!(error.location().unwrap().line, 2);

@@ -43,6 +43,8 @@ pub(crate) struct Physical {
     formats: OnceLock<Box<[(vk::FormatFeatureFlags, vk::SampleCountFlags)]>>,
     /// Shader abilities that are enabled wherever they are; see [`shader_features`].
     pub shader_features: vk::PhysicalDeviceFeatures,
+    /// Descriptors that a set can always have; with more, the driver must be asked.
+    pub max_per_set_descriptors: u32,
     /// Whether it has swapchains.
     pub swapchains: bool,
     /// Whether images of swapchains can have views of other formats.
@@ -114,6 +116,11 @@ impl Physical {
         let mut features = from_native(&core);
         features.set(Features::TIMESTAMP_QUERY, timestamps);
         features |= Features::CORE | Features::DEPTH_UPLOADS;
+        features.set(
+            Features::NON_UNIFORM_INDEXING,
+            features.contains(Features::BINDING_ARRAYS)
+                && v12.shader_sampled_image_array_non_uniform_indexing == vk::TRUE,
+        );
         let presentation = if modern { presentation(owner, raw) } else { Default::default() };
         let driver_name = text(&driver.driver_name);
         let info = AdapterInfo {
@@ -151,6 +158,7 @@ impl Physical {
             depth_formats: DepthFormats::new(instance, raw),
             formats: OnceLock::new(),
             shader_features: shader_features(&core),
+            max_per_set_descriptors: maintenance3.max_per_set_descriptors,
             swapchains: presentation.0,
             mutable_swapchains: presentation.1,
             present_fences: presentation.2,
@@ -349,6 +357,7 @@ features! {
     TEXTURE_COMPRESSION_ETC2: texture_compression_etc2;
     TEXTURE_COMPRESSION_ASTC: texture_compression_astc_ldr;
     INDEPENDENT_BLEND: independent_blend;
+    BINDING_ARRAYS: shader_sampled_image_array_dynamic_indexing;
 }
 
 /// The adapter's limits, cut to what this backend's and the recorder's arrays hold.

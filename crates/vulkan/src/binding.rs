@@ -4,6 +4,8 @@
 //! once, so it can neither fragment nor run out half way. A destroyed group's set goes back to the layout's free list
 //! and is rewritten by the next group: creating one is a pop and one call with the layout's update template.
 
+use std::num::NonZeroU32;
+
 use ash::vk;
 use purlin_rhi::backend::{NativeBinding, NativeResult};
 use purlin_rhi::error::BackendError;
@@ -17,6 +19,14 @@ use crate::memory::failed;
 
 /// Sets of a layout's first pool; each further pool has four times as many, up to the second figure.
 const POOL_SETS: (u32, u32) = (16, 1024);
+
+/// Descriptors of a pool, unless one set has more: drivers take their memory at once.
+const POOL_DESCRIPTORS: u32 = 32 << 10;
+
+/// How many sets a pool may have, of as many as are wished.
+fn pool_sets(wished: u32, descriptors: u32) -> u32 {
+    wished.min(POOL_SETS.1).min(POOL_DESCRIPTORS / descriptors.max(1)).max(1)
+}
 
 /// The stages of every immediate range: one range for all, so that pushes always name what the layout names.
 pub(crate) const IMMEDIATE_STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
@@ -35,7 +45,7 @@ pub(crate) struct GroupLayout {
     pools: SmallVec<[vk::DescriptorPool; 2]>,
     next_pool_sets: u32,
     free: Vec<vk::DescriptorSet>,
-    /// What the template reads, one element for each binding; written anew for each group.
+    /// What the template reads, one element for each descriptor; written anew for each group.
     data: Box<[Descriptor]>,
 }
 
@@ -71,21 +81,20 @@ impl Vulkan {
         let mut bindings = SmallVec::<[vk::DescriptorSetLayoutBinding<'_>; 16]>::new();
         let mut updates = SmallVec::<[vk::DescriptorUpdateTemplateEntry; 16]>::new();
         let mut per_set = SmallVec::<[vk::DescriptorPoolSize; 4]>::new();
+        let mut elements = 0;
         for entry in entries {
-            let ty = match (convert::descriptor_type(&entry.ty), entry.count) {
-                (Some(ty), None) => ty,
-                _ => {
-                    return Err(BackendError::Failed {
-                        call: "vkCreateDescriptorSetLayout",
-                        detail: format!("binding {} has a kind or an array that is not built", entry.binding),
-                    });
-                }
+            let Some(ty) = convert::descriptor_type(&entry.ty) else {
+                return Err(BackendError::Failed {
+                    call: "vkCreateDescriptorSetLayout",
+                    detail: format!("binding {} has a kind that is not built", entry.binding),
+                });
             };
+            let count = entry.count.map_or(1, NonZeroU32::get);
             bindings.push(
                 vk::DescriptorSetLayoutBinding::default()
                     .binding(entry.binding)
                     .descriptor_type(ty)
-                    .descriptor_count(1)
+                    .descriptor_count(count)
                     .stage_flags(convert::shader_stages(entry.visibility)),
             );
             // Consecutive bindings that are alike are one update, which drivers take at once.
@@ -96,22 +105,24 @@ impl Vulkan {
                     && last.binding + 1 == entry.binding
             });
             match updates.last_mut() {
-                Some(update) if alike => update.descriptor_count += 1,
+                Some(update) if alike => update.descriptor_count += count,
                 _ => updates.push(vk::DescriptorUpdateTemplateEntry {
                     dst_binding: entry.binding,
                     dst_array_element: 0,
-                    descriptor_count: 1,
+                    descriptor_count: count,
                     descriptor_type: ty,
-                    offset: (bindings.len() - 1) * size_of::<Descriptor>(),
+                    offset: elements as usize * size_of::<Descriptor>(),
                     stride: size_of::<Descriptor>(),
                 }),
             }
             match per_set.iter_mut().find(|size| size.ty == ty) {
-                Some(size) => size.descriptor_count += 1,
-                None => per_set.push(vk::DescriptorPoolSize { ty, descriptor_count: 1 }),
+                Some(size) => size.descriptor_count += count,
+                None => per_set.push(vk::DescriptorPoolSize { ty, descriptor_count: count }),
             }
+            elements += count;
         }
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        self.check_layout_support(&info, elements)?;
         // SAFETY: binding numbers are distinct and within limits; immutable samplers are not used.
         let raw = unsafe { self.raw.create_descriptor_set_layout(&info, None) }
             .map_err(|error| failed("vkCreateDescriptorSetLayout", error))?;
@@ -137,12 +148,34 @@ impl Vulkan {
             template,
             per_set,
             pools: SmallVec::new(),
-            next_pool_sets: POOL_SETS.0,
+            next_pool_sets: pool_sets(POOL_SETS.0, elements),
             free: Vec::new(),
-            data: vec![Descriptor { image: vk::DescriptorImageInfo::default() }; entries.len()].into(),
+            data: vec![Descriptor { image: vk::DescriptorImageInfo::default() }; elements as usize].into(),
         };
         self.group_layouts.insert(slot, layout);
         Ok(())
+    }
+
+    /// A set of so many descriptors is always supported, up to a limit; beyond it the driver must be asked.
+    fn check_layout_support(
+        &self,
+        info: &vk::DescriptorSetLayoutCreateInfo<'_>,
+        descriptors: u32,
+    ) -> NativeResult {
+        let most = self.physical.max_per_set_descriptors;
+        if descriptors <= most {
+            return Ok(());
+        }
+        let mut support = vk::DescriptorSetLayoutSupport::default();
+        // SAFETY: the structure is the one that a layout would be made of.
+        unsafe { self.raw.get_descriptor_set_layout_support(info, &mut support) };
+        if support.supported == vk::TRUE {
+            return Ok(());
+        }
+        Err(BackendError::Unsupported {
+            capability: "bind groups of this many resources",
+            detail: format!("{descriptors} requested; maxPerSetDescriptors is {most}"),
+        })
     }
 
     pub(crate) fn free_group_layout(&mut self, layout: GroupLayout) {
@@ -196,8 +229,8 @@ impl Vulkan {
                 };
             }
             let data = native.data.as_ptr().cast();
-            // SAFETY: the set is on no submission; `data` has an element for each binding of the template, of the
-            // member that the binding's type reads, and both lists are sorted by binding.
+            // SAFETY: the set is on no submission; `data` has an element for each descriptor of the template, of the
+            // member that the binding's type reads, and both lists are sorted by binding and array element.
             unsafe { self.raw.update_descriptor_set_with_template(set, native.template, data) };
         }
         self.name(set, label);
@@ -265,7 +298,7 @@ impl GroupLayout {
             }
         }
         self.pools.push(pool);
-        self.next_pool_sets = sets.saturating_mul(4).min(POOL_SETS.1);
+        self.next_pool_sets = pool_sets(sets.saturating_mul(4), self.data.len() as u32);
         Ok(())
     }
 }

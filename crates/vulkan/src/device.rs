@@ -293,7 +293,8 @@ fn create_device(
     let mut v12 = vk::PhysicalDeviceVulkan12Features::default()
         .timeline_semaphore(true)
         .host_query_reset(true)
-        .separate_depth_stencil_layouts(true);
+        .separate_depth_stencil_layouts(true)
+        .shader_sampled_image_array_non_uniform_indexing(features.contains(Features::NON_UNIFORM_INDEXING));
     let mut v13 = vk::PhysicalDeviceVulkan13Features::default()
         .synchronization2(true)
         .dynamic_rendering(true)

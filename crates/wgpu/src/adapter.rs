@@ -64,12 +64,18 @@ pub(crate) fn emulates_immediates(backend: Backend) -> bool {
     backend == Backend::BrowserWebGpu
 }
 
+/// Indices that differ between invocations, for textures and samplers (and for storage buffers, unused).
+const NON_UNIFORM: Native = Native::TEXTURE_BINDING_ARRAY
+    .union(Native::SAMPLED_TEXTURE_AND_STORAGE_BUFFER_ARRAY_NON_UNIFORM_INDEXING);
+
 /// Purlin's features that are nothing but one of wgpu's.
 const SAME: &[(Features, Native)] = &[
     (Features::INDIRECT_FIRST_INSTANCE, Native::INDIRECT_FIRST_INSTANCE),
     (Features::TIMESTAMP_QUERY, TIMESTAMPS),
     (Features::POLYGON_MODE_LINE, Native::POLYGON_MODE_LINE),
     (Features::DEPTH_CLIP_CONTROL, Native::DEPTH_CLIP_CONTROL),
+    (Features::BINDING_ARRAYS, Native::TEXTURE_BINDING_ARRAY),
+    (Features::NON_UNIFORM_INDEXING, NON_UNIFORM),
     (Features::VERTEX_STORAGE, Native::VERTEX_WRITABLE_STORAGE),
     (Features::TEXTURE_COMPRESSION_BC, Native::TEXTURE_COMPRESSION_BC),
     (Features::TEXTURE_COMPRESSION_ETC2, Native::TEXTURE_COMPRESSION_ETC2),

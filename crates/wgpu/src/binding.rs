@@ -1,19 +1,21 @@
 //! Bind group layouts, bind groups and pipeline layouts.
 
+use std::num::NonZeroU32;
+
 use purlin_rhi::backend::{NativeBinding, NativeResult};
 use purlin_rhi::desc::ShaderStageDesc;
 use purlin_rhi::error::BackendError;
-use purlin_rhi::types::BindGroupLayoutEntry;
+use purlin_rhi::types::{BindGroupLayoutEntry, BindingType, BufferBindingType};
 use smallvec::SmallVec;
 
 use crate::adapter;
 use crate::device::Wgpu;
 
-/// A layout with the binding numbers of its entries, sorted.
+/// A layout with the binding numbers of its entries, sorted, and the elements of those that are arrays.
 #[derive(Debug)]
 pub(crate) struct GroupLayout {
     pub raw: wgpu::BindGroupLayout,
-    bindings: Box<[u32]>,
+    bindings: Box<[(u32, Option<NonZeroU32>)]>,
 }
 
 /// A pipeline layout, and what layouts that leave out some of its groups are made of.
@@ -27,6 +29,13 @@ pub(crate) struct PipelineLayout {
     pub immediates: Option<u32>,
 }
 
+/// Takes the first elements off a list.
+fn split<'l, T>(list: &mut &'l [T], count: usize) -> &'l [T] {
+    let (first, rest) = list.split_at(count);
+    *list = rest;
+    first
+}
+
 impl Wgpu {
     pub(crate) fn new_group_layout(
         &mut self,
@@ -34,10 +43,25 @@ impl Wgpu {
         label: &str,
         entries: &[BindGroupLayoutEntry],
     ) -> NativeResult {
+        // wgpu makes groups with arrays updatable after binding, which uniform buffers and dynamic offsets are not.
+        let is_fixed = |entry: &BindGroupLayoutEntry| match entry.ty {
+            BindingType::Buffer { ty, has_dynamic_offset, .. } => {
+                has_dynamic_offset || ty == BufferBindingType::Uniform
+            }
+            _ => false,
+        };
+        if entries.iter().any(|entry| entry.count.is_some())
+            && let Some(fixed) = entries.iter().find(|entry| is_fixed(entry))
+        {
+            return Err(BackendError::Unsupported {
+                capability: "uniform buffers and dynamic offsets in one group with an array",
+                detail: format!("binding {} is one; wgpu wants it in another group", fixed.binding),
+            });
+        }
         let native = wgpu::BindGroupLayoutDescriptor { label: Some(label), entries };
         let make = || self.device.create_bind_group_layout(&native);
         let raw = self.errors.catch(&self.device, "create_bind_group_layout", make)?;
-        let bindings = entries.iter().map(|entry| entry.binding).collect();
+        let bindings = entries.iter().map(|entry| (entry.binding, entry.count)).collect();
         self.group_layouts.insert(slot, GroupLayout { raw, bindings });
         Ok(())
     }
@@ -50,12 +74,39 @@ impl Wgpu {
         bindings: &[NativeBinding],
     ) -> NativeResult {
         let layout = self.group_layouts.get(layout);
-        let entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = layout
-            .bindings
-            .iter()
-            .zip(bindings)
-            .map(|(&binding, resource)| wgpu::BindGroupEntry { binding, resource: self.resource(resource) })
-            .collect();
+        // wgpu takes an array as a list of references, which must lie somewhere; groups without arrays make none.
+        let (mut views, mut samplers) = (Vec::new(), Vec::new());
+        let mut rest = bindings;
+        for (_, count) in &layout.bindings {
+            let (of_entry, after) = rest.split_at(count.map_or(1, |count| count.get() as usize));
+            rest = after;
+            if count.is_some() {
+                for binding in of_entry {
+                    match *binding {
+                        NativeBinding::Texture { view, .. } => views.push(self.views.get(view)),
+                        NativeBinding::Sampler { sampler } => samplers.push(self.samplers.get(sampler)),
+                        NativeBinding::Buffer { .. } => unreachable!("an array of buffers has no layout"),
+                    }
+                }
+            }
+        }
+        let (mut views, mut samplers, mut rest) = (&views[..], &samplers[..], bindings);
+        let mut entries = SmallVec::<[wgpu::BindGroupEntry<'_>; 8]>::new();
+        for &(binding, count) in &layout.bindings {
+            let count = count.map(|count| count.get() as usize);
+            let (of_entry, after) = rest.split_at(count.unwrap_or(1));
+            rest = after;
+            let resource = match (count, &of_entry[0]) {
+                (Some(count), NativeBinding::Texture { .. }) => {
+                    wgpu::BindingResource::TextureViewArray(split(&mut views, count))
+                }
+                (Some(count), NativeBinding::Sampler { .. }) => {
+                    wgpu::BindingResource::SamplerArray(split(&mut samplers, count))
+                }
+                (_, one) => self.resource(one),
+            };
+            entries.push(wgpu::BindGroupEntry { binding, resource });
+        }
         let native =
             wgpu::BindGroupDescriptor { label: self.label(label), layout: &layout.raw, entries: &entries };
         let make = || self.device.create_bind_group(&native);

@@ -2,10 +2,14 @@
 //!
 //! `PURLIN_REQUIRE_GPU=1` fails where there is no adapter; otherwise the tests say so and pass.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
-use purlin_rhi::types::BufferUsages;
-use purlin_rhi::{BufferDesc, BufferSlice, Device, DeviceRequest, Error, Features};
+use purlin_rhi::types::{
+    BindGroupLayoutEntry, BindingType, BufferBindingType, BufferUsages, ShaderStages, TextureSampleType,
+    TextureViewDimension,
+};
+use purlin_rhi::{BindGroupLayoutDesc, BufferDesc, BufferSlice, Device, DeviceRequest, Error, Features};
 use purlin_wgpu::{Wgpu, WgpuOptions, wgpu};
 
 const SECOND: Duration = Duration::from_secs(20);
@@ -76,6 +80,39 @@ fn what_is_missing_is_refused_before_a_device_is_made() {
         matches!(&error, Error::Unsupported { capability, .. } if capability == "limit max_texture_dimension_2d"),
         "{error}"
     );
+}
+
+/// A group with an array is updatable after binding for wgpu, which uniform buffers and dynamic offsets are not.
+#[test]
+fn arrays_have_no_uniform_buffer_beside_them() {
+    let request = DeviceRequest { preferred_features: Features::BINDING_ARRAYS, ..Default::default() };
+    let Some(mut device) = open(&request) else { return };
+    if !device.capabilities().features.contains(Features::BINDING_ARRAYS) {
+        println!("not run: the adapter has no arrays of bindings");
+        return;
+    }
+    let image = BindingType::Texture {
+        sample_type: TextureSampleType::Float { filterable: true },
+        view_dimension: TextureViewDimension::D2,
+        multisampled: false,
+    };
+    let entry = |binding, ty, count| {
+        let visibility = ShaderStages::FRAGMENT;
+        BindGroupLayoutEntry { binding, visibility, ty, count: NonZeroU32::new(count) }
+    };
+    let buffer =
+        |ty, has_dynamic_offset| BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None };
+    let read = BufferBindingType::Storage { read_only: true };
+    let mut layout = |beside| {
+        let entries = [entry(0, image, 4), entry(1, beside, 0)];
+        device.create_bind_group_layout(&BindGroupLayoutDesc { label: "table", entries: &entries })
+    };
+    assert!(layout(buffer(read, false)).is_ok());
+    for beside in [buffer(BufferBindingType::Uniform, false), buffer(read, true)] {
+        let error = layout(beside).unwrap_err();
+        let named = "uniform buffers and dynamic offsets in one group with an array";
+        assert!(matches!(&error, Error::Unsupported { capability, .. } if capability == named), "{error}");
+    }
 }
 
 #[test]

@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use purlin_rhi::backend::Backend;
 use purlin_rhi::types::BufferUsages;
-use purlin_rhi::{BindGroupDesc, BindGroupEntry, ComputePassDesc, Owned, kind};
+use purlin_rhi::{BindGroupDesc, BindGroupEntry, ComputePassDesc, Owned, TextureView, kind};
 
 use super::make::{Gpu, Image, Program, storage};
 use crate::case::{Case, FrameTimes, Outcome};
 use crate::data;
-use crate::shaders;
-use crate::workloads::{SLICES, STRIDE, TEXTURES_PER_GROUP, Workload};
+use crate::workloads::{SLICES, STRIDE, TEXTURES_PER_GROUP, Workload, array_groups};
+use crate::{array_shaders, shaders};
 
 /// What the groups show.
 enum Contents {
@@ -20,6 +20,8 @@ enum Contents {
     Dynamic(Owned<kind::Buffer>),
     /// So many textures each.
     Textures(Vec<Image>),
+    /// One array of so many textures each.
+    Arrays { views: Vec<Option<TextureView>>, each: usize, _images: Vec<Image> },
 }
 
 pub struct Groups<'g, B: Backend> {
@@ -34,10 +36,18 @@ pub struct Groups<'g, B: Backend> {
 
 impl<'g, B: Backend> Groups<'g, B> {
     pub fn new(gpu: &'g mut Gpu<B>, workload: Workload) -> Outcome<Self> {
-        let (contents, program) = if workload == Workload::Sampled {
-            let textures = (0..SLICES * TEXTURES_PER_GROUP)
-                .map(|texture| gpu.texture((1, 1), &data::group_texel(texture)))
-                .collect::<Outcome<_>>()?;
+        let textures = |gpu: &mut Gpu<B>, groups: u32, each: u32| {
+            let texture = |texture| gpu.texture((1, 1), &data::group_texel(texture, each));
+            (0..groups * each).map(texture).collect::<Outcome<Vec<_>>>()
+        };
+        let (contents, program) = if let Workload::Arrays { textures: each } = workload {
+            let images = textures(gpu, array_groups(each), each)?;
+            let views = images.iter().map(|image| Some(*image.view)).collect();
+            let program =
+                gpu.program(array_shaders::array(each), array_shaders::array_groups(each), false)?;
+            (Contents::Arrays { views, each: each as usize, _images: images }, program)
+        } else if workload == Workload::Sampled {
+            let textures = textures(gpu, SLICES, TEXTURES_PER_GROUP)?;
             let program = gpu.program(&shaders::textures::SHADER, shaders::textures::GROUPS, false)?;
             (Contents::Textures(textures), program)
         } else {
@@ -56,7 +66,7 @@ impl<'g, B: Backend> Groups<'g, B> {
 
     fn create(&mut self) -> Outcome<()> {
         let Self { gpu, contents, program, made, .. } = self;
-        let mut make = |entries: &[BindGroupEntry]| -> Outcome<()> {
+        let mut make = |entries: &[BindGroupEntry<'_>]| -> Outcome<()> {
             let desc = BindGroupDesc { label: "group", layout: *program.groups[0], entries };
             made.push(gpu.device.create_bind_group(&desc)?);
             Ok(())
@@ -74,6 +84,9 @@ impl<'g, B: Backend> Groups<'g, B> {
                     make(&entries)
                 })
             }
+            Contents::Arrays { views, each, .. } => views
+                .chunks_exact(*each)
+                .try_for_each(|views| make(&[BindGroupEntry::texture_array(0, views)])),
         }
     }
 }
@@ -101,7 +114,7 @@ impl<B: Backend> Case for Groups<'_, B> {
         let desc = ComputePassDesc { label: "show", uses: &uses, ..Default::default() };
         // All write the one buffer, so each is a pass of its own.
         self.gpu.frame(|recorder| {
-            (0..SLICES).try_for_each(|slice| {
+            (0..if dynamic { SLICES } else { made.len() as u32 }).try_for_each(|slice| {
                 recorder.compute_pass(&desc, |pass| {
                     pass.set_pipeline(pipeline);
                     pass.set_bind_group(1, out_group, &[]);
@@ -114,7 +127,8 @@ impl<B: Backend> Case for Groups<'_, B> {
                 })
             })
         })?;
+        let slices = if dynamic { SLICES } else { self.made.len() as u32 };
         self.made.clear();
-        self.gpu.read_buffers(&[*self.out], SLICES * 16)
+        self.gpu.read_buffers(&[*self.out], slices * 16)
     }
 }

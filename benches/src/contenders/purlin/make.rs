@@ -173,7 +173,7 @@ impl<B: Backend> Gpu<B> {
         &mut self,
         program: &Program,
         index: usize,
-        entries: &[BindGroupEntry],
+        entries: &[BindGroupEntry<'_>],
     ) -> Outcome<Owned<kind::BindGroup>> {
         let desc = BindGroupDesc { label: "group", layout: *program.groups[index], entries };
         Ok(self.device.create_bind_group(&desc)?)

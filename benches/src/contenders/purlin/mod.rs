@@ -63,10 +63,15 @@ impl<B: Backend> Purlin<B> {
             label: "purlin-benches",
             adapter: AdapterSelector::Index(choice.index),
             required_features: if workload == Workload::Demo { demo::REQUIRED } else { Features::empty() },
-            preferred_features: if workload == Workload::Demo { demo::PREFERRED } else { Features::empty() },
+            preferred_features: Features::empty(),
             required_limits,
             storage: StorageCeilings { upload_ring: 16 << 20, ..StorageCeilings::default() },
             ..DeviceRequest::default()
+        };
+        let request = match workload {
+            Workload::Demo => DeviceRequest { preferred_features: demo::PREFERRED, ..request },
+            _ if workload.has_arrays() => DeviceRequest { required_features: ARRAYS, ..request },
+            _ => request,
         };
         let device = open(&request)?;
         if device.adapter().name != choice.name {
@@ -76,6 +81,9 @@ impl<B: Backend> Purlin<B> {
         Ok(Self { gpu: make::Gpu { device }, thread_draws: thread_draws(choice.software) })
     }
 }
+
+/// What workloads with arrays of bindings need.
+const ARRAYS: Features = Features::BINDING_ARRAYS.union(Features::NON_UNIFORM_INDEXING);
 
 /// Limits that every adapter meets.
 fn nothing(limits: Limits) -> Limits {
@@ -120,6 +128,7 @@ impl<B: Backend> Contender for Purlin<B> {
         let case: Box<dyn Case + 'c> = match workload {
             Workload::Draws { switching } => Box::new(raster::Draws::new(gpu, switching)?),
             Workload::RenderPass { passes } => Box::new(raster::RenderPass::new(gpu, passes)?),
+            Workload::Bindless => Box::new(raster::Bindless::new(gpu)?),
             Workload::ComputePass => Box::new(compute::ComputePass::new(gpu)?),
             Workload::Chain => Box::new(compute::Steps::chain(gpu)?),
             Workload::ChainGraph => Box::new(graphs::Chain::new(gpu)?),
@@ -129,7 +138,7 @@ impl<B: Backend> Contender for Purlin<B> {
             Workload::Compile { passes, reuse } => Box::new(compile::Compile::new(passes, reuse)?),
             Workload::Alias(frame) => Box::new(alias::Alias::new(gpu, frame)?),
             Workload::Demo => Box::new(demo::Demo::new(gpu)?),
-            Workload::Slices | Workload::Dynamic | Workload::Sampled => {
+            Workload::Slices | Workload::Dynamic | Workload::Sampled | Workload::Arrays { .. } => {
                 Box::new(groups::Groups::new(gpu, workload)?)
             }
             Workload::Buffers | Workload::LargeBuffers => Box::new(lifetimes::Buffers::new(gpu, workload)),

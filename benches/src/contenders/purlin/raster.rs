@@ -7,8 +7,8 @@ use purlin_rhi::{BindGroup, BindGroupEntry, BufferSlice, Owned, RenderPassDesc, 
 use super::make::{Gpu, Image, Raster, attachment};
 use crate::case::{Case, FrameTimes, Outcome};
 use crate::data;
-use crate::shaders;
 use crate::workloads::{DRAWS, DRAWS_PER_MATERIAL, DRAWS_TARGET, MATERIALS, STRIDE, TEXTURES_PER_DRAW};
+use crate::{array_shaders, shaders};
 
 pub struct Draws<'g, B: Backend> {
     pub gpu: &'g mut Gpu<B>,
@@ -106,6 +106,16 @@ struct Kept {
     _images: Vec<Image>,
 }
 
+/// The textures of `renderpass` in order, made in another.
+fn renderpass_images<B: Backend>(gpu: &mut Gpu<B>) -> Outcome<Vec<Image>> {
+    let mut images = Vec::new();
+    for texture in data::shuffled(DRAWS * TEXTURES_PER_DRAW, 1) {
+        images.push((texture, gpu.texture((1, 1), &data::renderpass_texel(texture))?));
+    }
+    images.sort_by_key(|(texture, _)| *texture);
+    Ok(images.into_iter().map(|(_, image)| image).collect())
+}
+
 pub struct RenderPass<'g, B: Backend> {
     gpu: &'g mut Gpu<B>,
     passes: u32,
@@ -119,12 +129,7 @@ impl<'g, B: Backend> RenderPass<'g, B> {
     pub fn new(gpu: &'g mut Gpu<B>, passes: u32) -> Outcome<Self> {
         let format = TextureFormat::Rgba16Float;
         let target = gpu.target(format, (1, 1), TextureUsages::empty())?;
-        let mut images = Vec::new();
-        for texture in data::shuffled(DRAWS * TEXTURES_PER_DRAW, 1) {
-            images.push((texture, gpu.texture((1, 1), &data::renderpass_texel(texture))?));
-        }
-        images.sort_by_key(|(texture, _)| *texture);
-        let images: Vec<_> = images.into_iter().map(|(_, image)| image).collect();
+        let images = renderpass_images(gpu)?;
         let program = gpu.program(&shaders::renderpass::SHADER, shaders::renderpass::GROUPS, false)?;
         let (mut groups, mut buffers, mut draws) = (Vec::new(), Vec::new(), Vec::new());
         for views in images.chunks(TEXTURES_PER_DRAW as usize) {
@@ -184,6 +189,69 @@ impl<B: Backend> Case for RenderPass<'_, B> {
                 })?;
             }
             Ok(())
+        })
+    }
+
+    fn maintain(&mut self) -> Outcome<()> {
+        self.gpu.finish()
+    }
+
+    fn result(&mut self) -> Outcome<Vec<u8>> {
+        self.gpu.read_texture(*self.target.texture, (1, 1))
+    }
+}
+
+pub struct Bindless<'g, B: Backend> {
+    gpu: &'g mut Gpu<B>,
+    target: Image,
+    pipeline: Owned<kind::RenderPipeline>,
+    table: Owned<kind::BindGroup>,
+    vertices: [Owned<kind::Buffer>; 2],
+    indices: Owned<kind::Buffer>,
+    _images: Vec<Image>,
+}
+
+impl<'g, B: Backend> Bindless<'g, B> {
+    pub fn new(gpu: &'g mut Gpu<B>) -> Outcome<Self> {
+        let format = TextureFormat::Rgba16Float;
+        let target = gpu.target(format, (1, 1), TextureUsages::empty())?;
+        let images = renderpass_images(gpu)?;
+        let program =
+            gpu.program(&array_shaders::bindless::SHADER, array_shaders::bindless::GROUPS, false)?;
+        let views: Vec<_> = images.iter().map(|image| Some(*image.view)).collect();
+        let table = gpu.group(&program, 0, &[BindGroupEntry::texture_array(0, &views)])?;
+        let vertices = [
+            gpu.uploaded(BufferUsages::VERTEX, &data::renderpass_positions())?,
+            gpu.uploaded(BufferUsages::VERTEX, &data::renderpass_factors())?,
+        ];
+        let indices = gpu.uploaded(BufferUsages::INDEX, &data::renderpass_indices())?;
+        let raster = Raster { vertex: "vertex", fragment: "fragment", format, add: true, vertex_buffers: 2 };
+        let pipeline = gpu.raster(&program, &raster)?;
+        gpu.device.flush_uploads()?;
+        gpu.finish()?;
+        Ok(Self { gpu, target, pipeline, table, vertices, indices, _images: images })
+    }
+}
+
+impl<B: Backend> Case for Bindless<'_, B> {
+    fn frame(&mut self) -> Outcome<FrameTimes> {
+        let (pipeline, table) = (*self.pipeline, *self.table);
+        let slice = |buffer: &Owned<kind::Buffer>, size| BufferSlice { buffer: **buffer, offset: 0, size };
+        let vertices = self.vertices.each_ref().map(|buffer| slice(buffer, 48));
+        let indices = slice(&self.indices, 12);
+        let colors = attachment(*self.target.view, true);
+        let desc = RenderPassDesc { label: "draws", colors: &colors, ..Default::default() };
+        self.gpu.frame(|recorder| {
+            recorder.render_pass(&desc, |pass| {
+                pass.set_pipeline(pipeline);
+                pass.set_bind_group(0, table, &[]);
+                pass.set_vertex_buffer(0, vertices[0]);
+                pass.set_vertex_buffer(1, vertices[1]);
+                pass.set_index_buffer(indices, IndexFormat::Uint32);
+                for draw in 0..DRAWS {
+                    pass.draw_indexed(0..3, 0, draw..draw + 1);
+                }
+            })
         })
     }
 

@@ -12,6 +12,8 @@ const MIB: u64 = 1 << 20;
 /// Everything that outlives a workload.
 pub struct Gpu {
     pub device: ash::Device,
+    /// Whether arrays of sampled images take any index.
+    pub arrays: bool,
     pub queue: vk::Queue,
     pub family: u32,
     /// `None` only while the device is torn down.
@@ -43,6 +45,16 @@ fn choose(instance: &ash::Instance, choice: &Choice) -> Outcome<(vk::PhysicalDev
     }
 }
 
+/// Whether arrays of sampled images take any index.
+fn has_arrays(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
+    let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default();
+    let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut vulkan12);
+    // SAFETY: the device has Vulkan 1.3, and so knows the structure.
+    unsafe { instance.get_physical_device_features2(physical, &mut all) };
+    all.features.shader_sampled_image_array_dynamic_indexing == vk::TRUE
+        && vulkan12.shader_sampled_image_array_non_uniform_indexing == vk::TRUE
+}
+
 impl Gpu {
     pub fn new(choice: &Choice) -> Outcome<Self> {
         // SAFETY: the system's Vulkan loader is trusted to be one.
@@ -59,11 +71,16 @@ impl Gpu {
         let (physical, family) = choose(instance, choice)?;
         let queues =
             [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
-        let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
+        let arrays = has_arrays(instance, physical);
+        let core = vk::PhysicalDeviceFeatures::default().shader_sampled_image_array_dynamic_indexing(arrays);
+        let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default()
+            .timeline_semaphore(true)
+            .shader_sampled_image_array_non_uniform_indexing(arrays);
         let mut vulkan13 =
             vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).dynamic_rendering(true);
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
+            .enabled_features(&core)
             .push_next(&mut vulkan12)
             .push_next(&mut vulkan13);
         // SAFETY: Vulkan 1.3 has these features, and the family exists.
@@ -98,6 +115,7 @@ impl Gpu {
             let timeline = device.create_semaphore(&info, None)?;
             Ok(Self {
                 device,
+                arrays,
                 queue,
                 family,
                 allocator: Some(allocator),

@@ -9,14 +9,15 @@ use super::make::{Bind, Stage};
 use super::transfer::{STORAGE, barrier};
 use crate::case::{Case, FrameTimes, Outcome};
 use crate::data;
-use crate::shaders;
-use crate::workloads::{SLICES, STRIDE, TEXTURES_PER_GROUP, Workload};
+use crate::workloads::{SLICES, STRIDE, TEXTURES_PER_GROUP, Workload, array_groups};
+use crate::{array_shaders, shaders};
 
 /// What the sets will show, one after the other, kept from round to round.
 enum Infos {
     Slices(Vec<vk::DescriptorBufferInfo>),
     Dynamic([vk::DescriptorBufferInfo; 1]),
-    Textures(Vec<vk::DescriptorImageInfo>),
+    /// So many of a set, one after the other.
+    Textures(Vec<vk::DescriptorImageInfo>, usize),
 }
 
 type Sets = [vk::DescriptorSet; SLICES as usize];
@@ -38,22 +39,22 @@ impl Infos {
         match self {
             Infos::Slices(_) => vk::DescriptorType::UNIFORM_BUFFER,
             Infos::Dynamic(_) => vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC,
-            Infos::Textures(_) => vk::DescriptorType::SAMPLED_IMAGE,
+            Infos::Textures(..) => vk::DescriptorType::SAMPLED_IMAGE,
         }
     }
 }
 
 /// The textures of all sets.
-fn textures(stage: &mut Stage<'_>) -> Outcome<Vec<vk::DescriptorImageInfo>> {
+fn textures(stage: &mut Stage<'_>, sets: u32, each: u32) -> Outcome<Infos> {
     let layout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
     let (mut texels, mut infos) = (Vec::new(), Vec::new());
-    for texture in 0..SLICES * TEXTURES_PER_GROUP {
+    for texture in 0..sets * each {
         let (image, view) = stage.image(vk::Format::R8G8B8A8_UNORM, (1, 1), vk::ImageUsageFlags::SAMPLED)?;
-        texels.push((image, data::group_texel(texture).to_vec()));
+        texels.push((image, data::group_texel(texture, each).to_vec()));
         infos.push(vk::DescriptorImageInfo::default().image_view(view).image_layout(layout));
     }
     stage.gpu.upload_images((1, 1), layout, &texels)?;
-    Ok(infos)
+    Ok(Infos::Textures(infos, each as usize))
 }
 
 impl<'g> Groups<'g> {
@@ -62,7 +63,11 @@ impl<'g> Groups<'g> {
         let (infos, shader, types) = match workload {
             Workload::Sampled => {
                 let types = vec![vk::DescriptorType::SAMPLED_IMAGE; TEXTURES_PER_GROUP as usize];
-                (Infos::Textures(textures(&mut stage)?), &shaders::textures::SHADER, types)
+                (textures(&mut stage, SLICES, TEXTURES_PER_GROUP)?, &shaders::textures::SHADER, types)
+            }
+            Workload::Arrays { textures: each } => {
+                let types = vec![vk::DescriptorType::SAMPLED_IMAGE; each as usize];
+                (textures(&mut stage, array_groups(each), each)?, array_shaders::array(each), types)
             }
             _ => {
                 let uniforms = data::slices_uniforms(SLICES);
@@ -82,14 +87,21 @@ impl<'g> Groups<'g> {
             }
         };
         let out = stage.buffer(u64::from(SLICES * 16), vk::BufferUsageFlags::STORAGE_BUFFER)?;
-        let set_layout = stage.set_layout(&types, vk::ShaderStageFlags::COMPUTE)?;
+        let set_layout = match workload {
+            Workload::Arrays { textures } => stage.array_layout(textures, vk::ShaderStageFlags::COMPUTE)?,
+            _ => stage.set_layout(&types, vk::ShaderStageFlags::COMPUTE)?,
+        };
         let out_layout =
             stage.set_layout(&[vk::DescriptorType::STORAGE_BUFFER], vk::ShaderStageFlags::COMPUTE)?;
         let layout = stage.pipeline_layout(&[set_layout, out_layout])?;
         let out_set = stage.sets(out_layout, &[vec![Bind::Storage(out)]])?[0];
         let module = stage.module(shader)?;
         let pipeline = stage.compute(module, c"show", layout)?;
-        let count = if matches!(infos, Infos::Dynamic(_)) { 1 } else { SLICES };
+        let count = match &infos {
+            Infos::Dynamic(_) => 1,
+            Infos::Slices(_) => SLICES,
+            Infos::Textures(infos, each) => (infos.len() / each) as u32,
+        };
         let pool = stage.pool(count, &types)?;
         let layouts = vec![set_layout; count as usize];
         Ok(Self { stage, out, pool, layout, pipeline, out_set, layouts, infos })
@@ -110,11 +122,8 @@ impl<'g> Groups<'g> {
             *write = match &self.infos {
                 Infos::Slices(infos) => to.buffer_info(&infos[index..index + 1]),
                 Infos::Dynamic(info) => to.buffer_info(info),
-                // The bindings are consecutive and alike, so one write covers them all.
-                Infos::Textures(infos) => {
-                    let count = TEXTURES_PER_GROUP as usize;
-                    to.image_info(&infos[index * count..][..count])
-                }
+                // The bindings are an array, or consecutive and alike: one write covers them all.
+                Infos::Textures(infos, each) => to.image_info(&infos[index * each..][..*each]),
             };
         }
         // SAFETY: the sets are used by no submission, and what they show is live.
@@ -149,12 +158,13 @@ impl Case for Groups<'_> {
         self.create(&mut sets)?;
         let (layout, pipeline, out_set) = (self.layout, self.pipeline, self.out_set);
         let dynamic = matches!(self.infos, Infos::Dynamic(_));
+        let slices = if dynamic { SLICES } else { self.layouts.len() as u32 };
         self.stage.gpu.run(|device, commands| {
             let point = vk::PipelineBindPoint::COMPUTE;
             // SAFETY: the command buffer is recording; sets and pipeline are live and fit the layout.
             unsafe {
                 device.cmd_bind_pipeline(commands, point, pipeline);
-                for slice in 0..SLICES {
+                for slice in 0..slices {
                     // They write different parts, but a validation layer sees one buffer; and this is not timed.
                     barrier(device, commands, STORAGE, STORAGE);
                     let (set, offset) =
@@ -167,6 +177,6 @@ impl Case for Groups<'_> {
         })?;
         self.drop_all()?;
         let out = self.out;
-        self.stage.gpu.read_buffers(&[out], SLICES * 16)
+        self.stage.gpu.read_buffers(&[out], slices * 16)
     }
 }

@@ -231,7 +231,26 @@ impl<'g> Stage<'g> {
                     .stage_flags(stages)
             })
             .collect();
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        self.set_layout_of(&bindings)
+    }
+
+    /// A set layout whose first binding is an array of sampled images.
+    pub fn array_layout(
+        &mut self,
+        count: u32,
+        stages: vk::ShaderStageFlags,
+    ) -> Outcome<vk::DescriptorSetLayout> {
+        self.set_layout_of(&[vk::DescriptorSetLayoutBinding::default()
+            .descriptor_type(vk::DescriptorType::SAMPLED_IMAGE)
+            .descriptor_count(count)
+            .stage_flags(stages)])
+    }
+
+    fn set_layout_of(
+        &mut self,
+        bindings: &[vk::DescriptorSetLayoutBinding<'_>],
+    ) -> Outcome<vk::DescriptorSetLayout> {
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings);
         // SAFETY: the device is live.
         let layout = unsafe { self.gpu.device.create_descriptor_set_layout(&info, None) }?;
         self.set_layouts.push(layout);

@@ -4,6 +4,7 @@
 //! that correctness needs and no others. `cargo xtask bench` under the validation layer with synchronization
 //! validation reports nothing for it (docs/performance.md says how to check).
 
+mod bindless;
 mod chain;
 mod computepass;
 mod draws;
@@ -44,9 +45,13 @@ impl Contender for Ash {
 
     fn prepare<'c>(&'c mut self, workload: Workload) -> Outcome<Box<dyn Case + 'c>> {
         let gpu = &mut self.gpu;
+        if workload.has_arrays() && !gpu.arrays {
+            return Err(Failure::Unsupported("the device has no arrays of bindings".into()));
+        }
         Ok(match workload {
             Workload::Draws { switching } => Box::new(draws::Draws::new(gpu, switching)?),
             Workload::RenderPass { passes } => Box::new(renderpass::RenderPass::new(gpu, passes)?),
+            Workload::Bindless => Box::new(bindless::Bindless::new(gpu)?),
             Workload::ComputePass => Box::new(computepass::ComputePass::new(gpu)?),
             Workload::Chain | Workload::ChainGraph => Box::new(chain::Chain::new(gpu)?),
             Workload::Independent => Box::new(chain::Independent::new(gpu)?),
@@ -57,7 +62,7 @@ impl Contender for Ash {
                 return Err(Failure::Unsupported("it compiles no graph".into()));
             }
             Workload::Demo => return Err(Failure::Unsupported("the demo is Purlin's own".into())),
-            Workload::Slices | Workload::Dynamic | Workload::Sampled => {
+            Workload::Slices | Workload::Dynamic | Workload::Sampled | Workload::Arrays { .. } => {
                 Box::new(groups::Groups::new(gpu, workload)?)
             }
             Workload::Buffers | Workload::LargeBuffers => Box::new(resources::Buffers::new(gpu, workload)),

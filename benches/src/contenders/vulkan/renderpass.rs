@@ -13,7 +13,7 @@ use crate::data;
 use crate::shaders;
 use crate::workloads::{DRAWS, TEXTURES_PER_DRAW};
 
-const FORMAT: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
+pub const FORMAT: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 
 /// What a draw of its own has.
 struct Draw {
@@ -31,23 +31,29 @@ pub struct RenderPass<'g> {
     draws: Vec<Draw>,
 }
 
+/// The textures in order, made in another.
+pub fn textures(stage: &mut Stage<'_>) -> Outcome<Vec<vk::ImageView>> {
+    let count = DRAWS * TEXTURES_PER_DRAW;
+    let mut made = vec![vk::ImageView::null(); count as usize];
+    let mut texels = Vec::new();
+    for texture in data::shuffled(count, 1) {
+        let (image, view) = stage.image(vk::Format::R8G8B8A8_UNORM, (1, 1), vk::ImageUsageFlags::SAMPLED)?;
+        made[texture as usize] = view;
+        texels.push((image, data::renderpass_texel(texture).to_vec()));
+    }
+    stage.gpu.upload_images((1, 1), vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL, &texels)?;
+    Ok(made)
+}
+
 impl<'g> RenderPass<'g> {
     pub fn new(gpu: &'g mut Gpu, passes: u32) -> Outcome<Self> {
         let mut stage = Stage::new(gpu);
         let target = stage.image(FORMAT, (1, 1), vk::ImageUsageFlags::COLOR_ATTACHMENT)?;
-        let count = DRAWS * TEXTURES_PER_DRAW;
-        let mut made = vec![(vk::Image::null(), vk::ImageView::null()); count as usize];
-        let mut texels = Vec::new();
-        for texture in data::shuffled(count, 1) {
-            let image = stage.image(vk::Format::R8G8B8A8_UNORM, (1, 1), vk::ImageUsageFlags::SAMPLED)?;
-            made[texture as usize] = image;
-            texels.push((image.0, data::renderpass_texel(texture).to_vec()));
-        }
-        stage.gpu.upload_images((1, 1), vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL, &texels)?;
+        let made = textures(&mut stage)?;
 
         let contents: Vec<Vec<Bind>> = made
             .chunks(TEXTURES_PER_DRAW as usize)
-            .map(|views| views.iter().map(|(_, view)| Bind::Sampled(*view)).collect())
+            .map(|views| views.iter().map(|view| Bind::Sampled(*view)).collect())
             .collect();
         let types = [vk::DescriptorType::SAMPLED_IMAGE; TEXTURES_PER_DRAW as usize];
         let set_layout = stage.set_layout(&types, vk::ShaderStageFlags::FRAGMENT)?;

@@ -7,8 +7,8 @@ use wgpu::{BufferUsages, TextureFormat, TextureUsages};
 use super::make::{Gpu, slice};
 use crate::case::{Case, FrameTimes, Outcome};
 use crate::data;
-use crate::shaders;
-use crate::workloads::{SLICES, STRIDE, TEXTURES_PER_GROUP, Workload};
+use crate::workloads::{SLICES, STRIDE, TEXTURES_PER_GROUP, Workload, array_groups};
+use crate::{array_shaders, shaders};
 
 /// What the groups show.
 enum Contents {
@@ -18,6 +18,8 @@ enum Contents {
     Dynamic(wgpu::Buffer),
     /// So many textures each.
     Textures(Vec<wgpu::TextureView>),
+    /// One array of so many textures each.
+    Arrays(Vec<wgpu::TextureView>, usize),
 }
 
 pub struct Groups<'g> {
@@ -32,14 +34,21 @@ pub struct Groups<'g> {
 
 impl<'g> Groups<'g> {
     pub fn new(gpu: &'g Gpu, workload: Workload) -> Self {
-        let (contents, mut program) = if workload == Workload::Sampled {
-            let views = (0..SLICES * TEXTURES_PER_GROUP)
+        let views = |groups: u32, each: u32| -> Vec<_> {
+            (0..groups * each)
                 .map(|texture| {
-                    let texel = data::group_texel(texture);
+                    let texel = data::group_texel(texture, each);
                     let usage = TextureUsages::TEXTURE_BINDING;
                     gpu.texture(TextureFormat::Rgba8Unorm, (1, 1), usage, Some(&texel)).1
                 })
-                .collect();
+                .collect()
+        };
+        let (contents, mut program) = if let Workload::Arrays { textures: each } = workload {
+            let views = views(array_groups(each), each);
+            let program = gpu.program(array_shaders::array(each), array_shaders::array_groups(each), false);
+            (Contents::Arrays(views, each as usize), program)
+        } else if workload == Workload::Sampled {
+            let views = views(SLICES, TEXTURES_PER_GROUP);
             let program = gpu.program(&shaders::textures::SHADER, shaders::textures::GROUPS, false);
             (Contents::Textures(views), program)
         } else {
@@ -78,6 +87,16 @@ impl<'g> Groups<'g> {
                     make(&entries);
                 }
             }
+            Contents::Arrays(views, each) => {
+                for views in views.chunks_exact(*each) {
+                    // A list of references is what wgpu takes.
+                    let views: Vec<_> = views.iter().collect();
+                    make(&[wgpu::BindGroupEntry {
+                        binding: 0,
+                        resource: wgpu::BindingResource::TextureViewArray(&views),
+                    }]);
+                }
+            }
         }
     }
 }
@@ -98,12 +117,13 @@ impl Case for Groups<'_> {
     fn result(&mut self) -> Outcome<Vec<u8>> {
         self.create();
         let dynamic = matches!(self.contents, Contents::Dynamic(_));
+        let slices = if dynamic { SLICES } else { self.made.len() as u32 };
         let mut encoder = self.gpu.encoder();
         {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             pass.set_pipeline(&self.pipeline);
             pass.set_bind_group(1, &self.out_group, &[]);
-            for slice in 0..SLICES {
+            for slice in 0..slices {
                 if dynamic {
                     pass.set_bind_group(0, &self.made[0], &[slice * STRIDE]);
                 } else {
@@ -114,6 +134,6 @@ impl Case for Groups<'_> {
         }
         self.gpu.queue.submit([encoder.finish()]);
         self.made.clear();
-        self.gpu.read_buffers(std::slice::from_ref(&self.out), SLICES * 16)
+        self.gpu.read_buffers(std::slice::from_ref(&self.out), slices * 16)
     }
 }

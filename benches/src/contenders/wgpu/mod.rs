@@ -34,7 +34,7 @@ impl Wgpu {
         }
         let instance = ::wgpu::Instance::new(desc);
         let adapter = if choice.mock { patched(&instance, choice)? } else { found(&instance, choice)? };
-        let needed = ::wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES;
+        let needed = ::wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES | ARRAYS;
         let features = adapter.features() & needed;
         let desc = ::wgpu::DeviceDescriptor {
             label: None,
@@ -48,6 +48,10 @@ impl Wgpu {
         Ok(Self { gpu: make::Gpu::new(device, queue), thread_draws: thread_draws(choice.software) })
     }
 }
+
+/// What workloads with arrays of bindings need.
+const ARRAYS: ::wgpu::Features = ::wgpu::Features::TEXTURE_BINDING_ARRAY
+    .union(::wgpu::Features::SAMPLED_TEXTURE_AND_STORAGE_BUFFER_ARRAY_NON_UNIFORM_INDEXING);
 
 fn found(instance: &::wgpu::Instance, choice: &Choice) -> Outcome<::wgpu::Adapter> {
     let adapters = pollster::block_on(instance.enumerate_adapters(::wgpu::Backends::VULKAN));
@@ -84,9 +88,13 @@ impl Contender for Wgpu {
         let gpu = &self.gpu;
         // wgpu answers mistakes through callbacks; the first one fails the workload.
         gpu.first_error()?;
+        if workload.has_arrays() && !gpu.device.features().contains(ARRAYS) {
+            return Err(Failure::Unsupported("the device has no arrays of bindings".into()));
+        }
         let case: Box<dyn Case + 'c> = match workload {
             Workload::Draws { switching } => Box::new(raster::Draws::new(gpu, switching)),
             Workload::RenderPass { passes } => Box::new(raster::RenderPass::new(gpu, passes)),
+            Workload::Bindless => Box::new(raster::Bindless::new(gpu)),
             Workload::ComputePass => Box::new(compute::ComputePass::new(gpu)?),
             Workload::Chain | Workload::ChainGraph => Box::new(compute::Steps::chain(gpu)),
             Workload::Independent => Box::new(compute::Steps::independent(gpu)),
@@ -97,7 +105,7 @@ impl Contender for Wgpu {
                 return Err(Failure::Unsupported("it compiles no graph".into()));
             }
             Workload::Demo => return Err(Failure::Unsupported("the demo is Purlin's own".into())),
-            Workload::Slices | Workload::Dynamic | Workload::Sampled => {
+            Workload::Slices | Workload::Dynamic | Workload::Sampled | Workload::Arrays { .. } => {
                 Box::new(groups::Groups::new(gpu, workload))
             }
             Workload::Buffers | Workload::LargeBuffers => Box::new(lifetimes::Buffers::new(gpu, workload)),

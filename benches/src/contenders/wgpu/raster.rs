@@ -7,8 +7,8 @@ use wgpu::{BindingResource, BufferUsages, TextureFormat, TextureUsages};
 use super::make::{Gpu, Raster, pass, slice};
 use crate::case::{Case, FrameTimes, Outcome};
 use crate::data;
-use crate::shaders;
 use crate::workloads::{DRAWS, DRAWS_PER_MATERIAL, DRAWS_TARGET, MATERIALS, STRIDE, TEXTURES_PER_DRAW};
+use crate::{array_shaders, shaders};
 
 pub struct Draws<'g> {
     pub gpu: &'g Gpu,
@@ -89,6 +89,20 @@ struct Draw {
     indices: wgpu::Buffer,
 }
 
+/// The textures of `renderpass` in order, made in another.
+fn renderpass_views(gpu: &Gpu) -> Vec<wgpu::TextureView> {
+    let mut made: Vec<_> = data::shuffled(DRAWS * TEXTURES_PER_DRAW, 1)
+        .into_iter()
+        .map(|texture| {
+            let texel = data::renderpass_texel(texture);
+            let usage = TextureUsages::TEXTURE_BINDING;
+            (texture, gpu.texture(TextureFormat::Rgba8Unorm, (1, 1), usage, Some(&texel)).1)
+        })
+        .collect();
+    made.sort_by_key(|(texture, _)| *texture);
+    made.into_iter().map(|(_, view)| view).collect()
+}
+
 pub struct RenderPass<'g> {
     gpu: &'g Gpu,
     passes: u32,
@@ -101,21 +115,12 @@ impl<'g> RenderPass<'g> {
     pub fn new(gpu: &'g Gpu, passes: u32) -> Self {
         let format = TextureFormat::Rgba16Float;
         let target = gpu.texture(format, (1, 1), TextureUsages::RENDER_ATTACHMENT, None);
-        let mut made: Vec<_> = data::shuffled(DRAWS * TEXTURES_PER_DRAW, 1)
-            .into_iter()
-            .map(|texture| {
-                let texel = data::renderpass_texel(texture);
-                let usage = TextureUsages::TEXTURE_BINDING;
-                (texture, gpu.texture(TextureFormat::Rgba8Unorm, (1, 1), usage, Some(&texel)).1)
-            })
-            .collect();
-        made.sort_by_key(|(texture, _)| *texture);
+        let made = renderpass_views(gpu);
         let program = gpu.program(&shaders::renderpass::SHADER, shaders::renderpass::GROUPS, false);
         let draws = made
             .chunks(TEXTURES_PER_DRAW as usize)
             .map(|views| {
-                let resources: Vec<_> =
-                    views.iter().map(|(_, view)| BindingResource::TextureView(view)).collect();
+                let resources: Vec<_> = views.iter().map(BindingResource::TextureView).collect();
                 Draw {
                     group: gpu.group(&program.groups[0], &resources),
                     vertices: [
@@ -147,6 +152,62 @@ impl Case for RenderPass<'_> {
                 pass.set_vertex_buffer(1, draw.vertices[1].slice(..));
                 pass.set_index_buffer(draw.indices.slice(..), wgpu::IndexFormat::Uint32);
                 pass.draw_indexed(0..3, 0, 0..1);
+            }
+        }
+        self.gpu.submit(begin, encoder)
+    }
+
+    fn maintain(&mut self) -> Outcome<()> {
+        self.gpu.finish()
+    }
+
+    fn result(&mut self) -> Outcome<Vec<u8>> {
+        self.gpu.read_texture(&self.target.0, 8)
+    }
+}
+
+pub struct Bindless<'g> {
+    gpu: &'g Gpu,
+    target: (wgpu::Texture, wgpu::TextureView),
+    pipeline: wgpu::RenderPipeline,
+    table: wgpu::BindGroup,
+    vertices: [wgpu::Buffer; 2],
+    indices: wgpu::Buffer,
+}
+
+impl<'g> Bindless<'g> {
+    pub fn new(gpu: &'g Gpu) -> Self {
+        let format = TextureFormat::Rgba16Float;
+        let target = gpu.texture(format, (1, 1), TextureUsages::RENDER_ATTACHMENT, None);
+        let made = renderpass_views(gpu);
+        let program = gpu.program(&array_shaders::bindless::SHADER, array_shaders::bindless::GROUPS, false);
+        let views: Vec<_> = made.iter().collect();
+        let table = gpu.group(&program.groups[0], &[BindingResource::TextureViewArray(&views)]);
+        let vertices = [
+            gpu.filled(BufferUsages::VERTEX, &data::renderpass_positions()),
+            gpu.filled(BufferUsages::VERTEX, &data::renderpass_factors()),
+        ];
+        let indices = gpu.filled(BufferUsages::INDEX, &data::renderpass_indices());
+        let raster = Raster { vertex: "vertex", fragment: "fragment", format, add: true, vertex_buffers: 2 };
+        let pipeline = gpu.raster(&program, &raster);
+        gpu.queue.submit([]);
+        Self { gpu, target, pipeline, table, vertices, indices }
+    }
+}
+
+impl Case for Bindless<'_> {
+    fn frame(&mut self) -> Outcome<FrameTimes> {
+        let begin = Instant::now();
+        let mut encoder = self.gpu.encoder();
+        {
+            let mut pass = pass(&mut encoder, &self.target.1, true);
+            pass.set_pipeline(&self.pipeline);
+            pass.set_bind_group(0, &self.table, &[]);
+            pass.set_vertex_buffer(0, self.vertices[0].slice(..));
+            pass.set_vertex_buffer(1, self.vertices[1].slice(..));
+            pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
+            for draw in 0..DRAWS {
+                pass.draw_indexed(0..3, 0, draw..draw + 1);
             }
         }
         self.gpu.submit(begin, encoder)

@@ -1,5 +1,7 @@
 //! Bind group layouts and pipeline layouts.
 
+use std::num::NonZeroU32;
+
 use smallvec::SmallVec;
 
 use crate::backend::{Backend, MAX_DYNAMIC_OFFSETS, MAX_GROUPS, MAX_IMMEDIATES};
@@ -21,12 +23,18 @@ const STAGES: [(ShaderStages, &str); 3] = [
     (ShaderStages::COMPUTE, "compute"),
 ];
 
+/// How many resources an entry binds.
+fn count(entry: &BindGroupLayoutEntry) -> u32 {
+    entry.count.map_or(1, NonZeroU32::get)
+}
+
 impl<B: Backend> Device<B> {
     /// Creates the shape of a bind group.
     ///
     /// # Errors
     /// A binding number twice or over the limit, no or unknown stages, more resources than a stage may see, a kind
-    /// that is not implemented, or a storage write where the device has none.
+    /// that is not implemented, a storage write where the device has none, or an array of anything but sampled textures
+    /// and samplers or without [`Features::BINDING_ARRAYS`].
     pub fn create_bind_group_layout(
         &mut self,
         desc: &BindGroupLayoutDesc<'_>,
@@ -60,6 +68,8 @@ impl<B: Backend> Device<B> {
             return Err(unsupported(what(), "dynamic offsets of a group", detail));
         }
         self.check_stage_counts(entries.iter(), what)?;
+        // Within the limits of a stage, so within range.
+        let elements = entries.iter().map(count).sum();
         let rules = entries.iter().map(|entry| BufferRule::new(entry, self.limits())).collect();
         let slot = self.registry.group_layouts.next_slot()?;
         if let Err(error) = self.backend.create_bind_group_layout(slot, desc.label, &entries) {
@@ -71,6 +81,7 @@ impl<B: Backend> Device<B> {
                 label: desc.label.into(),
                 entries,
                 rules,
+                elements,
                 dynamic_uniform,
                 dynamic_storage,
             },
@@ -90,9 +101,24 @@ impl<B: Backend> Device<B> {
             let found = at(&format!("{:?}", entry.visibility));
             return Err(invalid(what(), "visibility", "some of vertex, fragment and compute", found));
         }
-        if entry.count.is_some() {
-            let detail = at("an array requested, not implemented");
-            return Err(unsupported(what(), "binding arrays", detail));
+        if let Some(count) = entry.count {
+            match entry.ty {
+                BindingType::Texture { multisampled: false, .. } | BindingType::Sampler(_) => {}
+                _ => {
+                    return Err(unsupported(
+                        what(),
+                        "arrays of this kind of binding",
+                        at(&format!("{:?}", entry.ty)),
+                    ));
+                }
+            }
+            if !self.capabilities().features.contains(Features::BINDING_ARRAYS) {
+                return Err(unsupported(
+                    what(),
+                    "feature BINDING_ARRAYS",
+                    at(&format!("an array of {count} requested")),
+                ));
+            }
         }
         let writes = match entry.ty {
             BindingType::Buffer { ty: BufferBindingType::Storage { read_only }, .. } => !read_only,
@@ -162,7 +188,7 @@ impl<B: Backend> Device<B> {
     ) -> Result<()> {
         let limits = self.limits();
         for (stage, stage_name) in STAGES {
-            let mut counts = [0u32; 5];
+            let mut counts = [0u64; 5];
             for entry in entries.clone().filter(|entry| entry.visibility.contains(stage)) {
                 let index = match entry.ty {
                     BindingType::Buffer { ty: BufferBindingType::Uniform, .. } => 0,
@@ -171,7 +197,7 @@ impl<B: Backend> Device<B> {
                     BindingType::StorageTexture { .. } => 3,
                     _ => 4,
                 };
-                counts[index] += 1;
+                counts[index] += u64::from(count(entry));
             }
             let ceilings = [
                 ("max_uniform_buffers_per_stage", limits.max_uniform_buffers_per_stage),
@@ -181,7 +207,7 @@ impl<B: Backend> Device<B> {
                 ("max_samplers_per_stage", limits.max_samplers_per_stage),
             ];
             for (count, (name, most)) in counts.into_iter().zip(ceilings) {
-                if count > most {
+                if count > u64::from(most) {
                     let detail = format!("{count} requested in the {stage_name} stage, {most} available");
                     return Err(unsupported(what(), format!("limit {name}"), detail));
                 }

@@ -3,6 +3,8 @@
 //! A group is filled in the slot where it will live, with the lists that the slot's last group left there. What is in
 //! order is found out by comparisons alone; the long way that names the mistake is taken only when there is one.
 
+use std::num::NonZeroU32;
+
 use crate::backend::{Backend, NativeBinding};
 use crate::desc::{BindGroupDesc, BindGroupEntry, BindingResource, Contents};
 use crate::device::Device;
@@ -25,7 +27,8 @@ impl<B: Backend> Device<B> {
     ///
     /// # Errors
     /// Bindings missing, extra or of the wrong kind; stale resources; a resource without the usage that the binding
-    /// needs; ranges that are empty, misaligned, too small for the layout, over a limit or outside the buffer.
+    /// needs; ranges that are empty, misaligned, too small for the layout, over a limit or outside the buffer; arrays
+    /// longer than the layout's or without a first element.
     pub fn create_bind_group(&mut self, desc: &BindGroupDesc<'_>) -> Result<Owned<kind::BindGroup>> {
         self.check_lost("create_bind_group")?;
         self.make_room(ResourceKind::BindGroup, 0)?;
@@ -43,7 +46,7 @@ impl<B: Backend> Device<B> {
         binder.bind(layout, desc.entries, group)?;
         // Cut to the length that it has: the list's own was stored just now, and to load it with the pointer, as one,
         // would wait for that.
-        let bindings = &group.bindings[..layout.entries.len()];
+        let bindings = &group.bindings[..layout.elements as usize];
         let layout = desc.layout.slot();
         if let Err(error) = self.backend.create_bind_group(slot, desc.label, layout, bindings) {
             return Err(self.backend_error(error, named(ResourceKind::BindGroup, desc.label)));
@@ -83,7 +86,7 @@ impl Binder<'_> {
     fn bind(
         &self,
         layout: &BindGroupLayoutRecord,
-        entries: &[BindGroupEntry],
+        entries: &[BindGroupEntry<'_>],
         group: &mut BindGroupRecord,
     ) -> Result<()> {
         if entries.len() != layout.entries.len() {
@@ -99,15 +102,74 @@ impl Binder<'_> {
                     None => return Err(self.mismatch(layout, entries)),
                 };
             }
-            match given.resource {
-                BindingResource::Buffer { buffer, offset, size } => {
+            match (given.resource, wanted.count) {
+                (BindingResource::Buffer { buffer, offset, size }, None) => {
                     self.bind_buffer(wanted, rule.as_ref(), (buffer, offset, size), group)?;
                 }
-                BindingResource::Texture(view) => self.bind_texture(wanted, view, group)?,
-                BindingResource::Sampler(sampler) => self.bind_sampler(wanted, sampler, group)?,
+                (BindingResource::Texture(view), None) => self.bind_texture(wanted, view, group)?,
+                (BindingResource::Sampler(sampler), None) => self.bind_sampler(wanted, sampler, group)?,
+                (BindingResource::TextureArray(views), Some(count))
+                    if matches!(wanted.ty, BindingType::Texture { .. }) =>
+                {
+                    self.bind_array(wanted, views, count, group, Self::bind_texture)?;
+                }
+                (BindingResource::SamplerArray(samplers), Some(count))
+                    if matches!(wanted.ty, BindingType::Sampler(_)) =>
+                {
+                    self.bind_array(wanted, samplers, count, group, Self::bind_sampler)?;
+                }
+                (given, _) => return Err(self.wrong_shape(wanted, &given)),
             }
         }
         Ok(())
+    }
+
+    /// Binds the elements of an array, and the first one in place of each that is not there.
+    fn bind_array<K: Kind>(
+        &self,
+        wanted: &BindGroupLayoutEntry,
+        elements: &[Option<Handle<K>>],
+        count: NonZeroU32,
+        group: &mut BindGroupRecord,
+        bind: impl Fn(&Self, &BindGroupLayoutEntry, Handle<K>, &mut BindGroupRecord) -> Result<()>,
+    ) -> Result<()> {
+        let most = count.get() as usize;
+        let Some(Some(first)) = elements.first() else {
+            let found = format!("binding {}: none", wanted.binding);
+            return Err(invalid(self.what(), "entries", "a first element, which fills the holes", found));
+        };
+        if elements.len() > most {
+            let found = format!("binding {}: {}", wanted.binding, elements.len());
+            return Err(invalid(self.what(), "entries", format!("at most {most} elements"), found));
+        }
+        let start = group.bindings.len();
+        group.bindings.reserve(most);
+        bind(self, wanted, *first, group)?;
+        let fallback = group.bindings[start];
+        for (index, element) in elements.iter().enumerate().skip(1) {
+            match element {
+                None => group.bindings.push(fallback),
+                Some(element) => {
+                    bind(self, wanted, *element, group).map_err(|error| at_element(error, index))?
+                }
+            }
+        }
+        group.bindings.resize(start + most, fallback);
+        Ok(())
+    }
+
+    /// Says that one resource was given for an array, or the other way round, or the wrong kind.
+    #[cold]
+    #[inline(never)]
+    fn wrong_shape(&self, wanted: &BindGroupLayoutEntry, given: &BindingResource<'_>) -> Error {
+        let found = match given {
+            BindingResource::Buffer { .. } => "a buffer".into(),
+            BindingResource::Texture(_) => "a texture view".into(),
+            BindingResource::Sampler(_) => "a sampler".into(),
+            BindingResource::TextureArray(views) => format!("an array of {} texture views", views.len()),
+            BindingResource::SamplerArray(samplers) => format!("an array of {} samplers", samplers.len()),
+        };
+        self.wrong_kind(wanted, &found)
     }
 
     #[cold]
@@ -119,10 +181,10 @@ impl Binder<'_> {
     /// Says which binding is extra, missing or there twice.
     #[cold]
     #[inline(never)]
-    fn mismatch(&self, layout: &BindGroupLayoutRecord, entries: &[BindGroupEntry]) -> Error {
+    fn mismatch(&self, layout: &BindGroupLayoutRecord, entries: &[BindGroupEntry<'_>]) -> Error {
         let label = &layout.label;
         let is_wanted =
-            |entry: &&BindGroupEntry| layout.entries.iter().any(|wanted| wanted.binding == entry.binding);
+            |entry: &&BindGroupEntry<'_>| layout.entries.iter().any(|wanted| wanted.binding == entry.binding);
         if entries.len() > layout.entries.len()
             && let Some(extra) = entries.iter().find(|entry| !is_wanted(entry))
         {
@@ -346,14 +408,26 @@ impl Binder<'_> {
     #[cold]
     #[inline(never)]
     fn wrong_kind(&self, wanted: &BindGroupLayoutEntry, found: &str) -> Error {
-        let expected = match wanted.ty {
-            BindingType::Buffer { .. } => "a buffer",
-            BindingType::Sampler(_) => "a sampler",
-            _ => "a texture view",
+        let (one, many) = match wanted.ty {
+            BindingType::Buffer { .. } => ("a buffer", "buffers"),
+            BindingType::Sampler(_) => ("a sampler", "samplers"),
+            _ => ("a texture view", "texture views"),
         };
-        let expected = format!("{expected} at binding {}", wanted.binding);
+        let expected = match wanted.count {
+            None => format!("{one} at binding {}", wanted.binding),
+            Some(count) => format!("an array of {count} {many} at binding {}", wanted.binding),
+        };
         invalid(self.what(), "entries", expected, found)
     }
+}
+
+/// Says which element of an array an error is about.
+#[cold]
+fn at_element(mut error: Error, index: usize) -> Error {
+    if let Error::InvalidDescription { what, .. } | Error::InvalidHandle { what, .. } = &mut error {
+        what.push_str(&format!(", element {index}"));
+    }
+    error
 }
 
 /// Whether a binding of one sample type takes what a view has.
@@ -366,13 +440,13 @@ fn samples_as(found: TextureSampleType, wanted: TextureSampleType) -> bool {
     }
 }
 
-impl BindGroupEntry {
-    /// The resource's kind.
+impl BindGroupEntry<'_> {
+    /// The resource's kind, or that of an array's elements.
     pub fn kind(&self) -> ResourceKind {
         match self.resource {
             BindingResource::Buffer { .. } => ResourceKind::Buffer,
-            BindingResource::Texture(_) => ResourceKind::TextureView,
-            BindingResource::Sampler(_) => ResourceKind::Sampler,
+            BindingResource::Texture(_) | BindingResource::TextureArray(_) => ResourceKind::TextureView,
+            BindingResource::Sampler(_) | BindingResource::SamplerArray(_) => ResourceKind::Sampler,
         }
     }
 }

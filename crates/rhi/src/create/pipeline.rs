@@ -27,13 +27,18 @@ impl<B: Backend> Device<B> {
     /// Creates a shader module from a compiled package.
     ///
     /// # Errors
-    /// A package without entry points, or one that the driver refuses.
+    /// A package without entry points, code that declares what the device does not have enabled, or that the driver
+    /// refuses.
     pub fn create_shader_module(&mut self, source: &ShaderSource) -> Result<Owned<kind::ShaderModule>> {
         let what = || named(ResourceKind::ShaderModule, source.label);
         self.check_lost("create_shader_module")?;
         self.make_room(ResourceKind::ShaderModule, 0)?;
         if source.entries.is_empty() {
             return Err(invalid(what(), "entries", "at least one entry point", "none"));
+        }
+        let missing = source.needs() - self.capabilities().features;
+        if let Some((name, _)) = missing.iter_names().next() {
+            return Err(unsupported(what(), format!("feature {name}"), "the compiled shader declares it"));
         }
         let slot = self.registry.modules.next_slot()?;
         if let Err(error) = self.backend.create_shader_module(slot, source) {
@@ -502,9 +507,11 @@ fn binding_matches(
         return Err((format!("visibility in {stage:?}"), format!("{:?}", wanted.visibility)));
     }
     let count = wanted.count.map_or(0, NonZeroU32::get);
-    if binding.count != count {
+    // An index is clamped to the length that the shader names, so that the layout's array may be longer.
+    if (binding.count == 0) != (count == 0) || binding.count > count {
         let shown = |count| if count == 0 { "one resource".into() } else { format!("an array of {count}") };
-        return Err((shown(binding.count), shown(count)));
+        let expected = shown(binding.count);
+        return Err((if binding.count > 0 { format!("{expected} or more") } else { expected }, shown(count)));
     }
     let differs = || Err((format!("{:?}", binding.ty), format!("{:?}", wanted.ty)));
     match (wanted.ty, binding.ty) {

@@ -3,6 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use purlin_rhi::null::NullConfig;
+use purlin_rhi::plan::{ResourceUse, TextureUse};
 use purlin_rhi::types::*;
 use purlin_rhi::*;
 
@@ -17,7 +18,7 @@ fn shape(entries: &[BindGroupLayoutEntry]) -> Result<Owned<kind::BindGroupLayout
 fn make(
     gpu: &mut Gpu,
     layout: BindGroupLayout,
-    entries: &[BindGroupEntry],
+    entries: &[BindGroupEntry<'_>],
 ) -> Result<Owned<kind::BindGroup>> {
     gpu.checked(|gpu| gpu.create_bind_group(&BindGroupDesc { label: "g", layout, entries }))
 }
@@ -39,19 +40,135 @@ fn layout_entries_are_checked_one_by_one() {
             &["binding 0", "vertex, fragment and compute"],
         );
     }
-    let array = BindGroupLayoutEntry { count: NonZeroU32::new(4), ..entry(1, FS, sampled()) };
-    unsupported(shape(&[array]), "binding arrays", &["binding 1"]);
+    for ty in [uniform(16), storage(true)] {
+        let array = array(1, 4, ty);
+        unsupported(shape(&[array]), "arrays of this kind of binding", &["binding 1", "Buffer"]);
+    }
 }
 
 /// C108, without the capability: an array of bindings is a typed error at layout creation.
 #[test]
 fn c108_binding_arrays_are_refused_where_there_are_none() {
-    let array = BindGroupLayoutEntry { count: NonZeroU32::new(2), ..entry(0, FS, sampled()) };
+    let features = Features::all() - Features::BINDING_ARRAYS;
+    let mut gpu = device(NullConfig { features, ..NullConfig::default() }).0;
+    let entries = [array(0, 2, sampled()), entry(1, FS, filtering())];
+    let desc = BindGroupLayoutDesc { label: "shape", entries: &entries };
+    let refused = gpu.checked(|gpu| gpu.create_bind_group_layout(&desc));
+    unsupported(refused, "feature BINDING_ARRAYS", &["binding 0", "an array of 2 requested"]);
+}
+
+fn filtering() -> BindingType {
+    BindingType::Sampler(SamplerBindingType::Filtering)
+}
+
+fn array(binding: u32, count: u32, ty: BindingType) -> BindGroupLayoutEntry {
+    BindGroupLayoutEntry { count: NonZeroU32::new(count), ..entry(binding, FS, ty) }
+}
+
+/// C108, the counts: each element is a resource that the stage sees.
+#[test]
+fn c108_elements_of_arrays_count_for_their_stage() {
+    let most = plain().limits().max_sampled_textures_per_stage;
+    assert!(shape(&[array(0, most - 1, sampled()), entry(1, FS, sampled())]).is_ok());
+    let over = shape(&[array(0, most, sampled()), entry(1, FS, sampled())]);
+    let texts = [&*format!("{} requested in the fragment stage, {most} available", most + 1)];
+    unsupported(over, "limit max_sampled_textures_per_stage", &texts);
     unsupported(
-        shape(&[array, entry(1, FS, BindingType::Sampler(SamplerBindingType::Filtering))]),
-        "binding arrays",
-        &[],
+        shape(&[array(0, u32::MAX, filtering())]),
+        "limit max_samplers_per_stage",
+        &["4294967295 requested"],
     );
+    let both = [array(0, u32::MAX, filtering()), array(1, u32::MAX, filtering())];
+    unsupported(shape(&both), "limit max_samplers_per_stage", &["8589934590 requested"]);
+}
+
+#[test]
+fn arrays_have_a_first_element_and_no_more_than_the_layout() {
+    let mut gpu = plain();
+    let layout =
+        group_layout(&mut gpu, &[array(0, 4, sampled()), array(1, 2, filtering()), entry(2, FS, sampled())]);
+    let usage = TextureUsages::TEXTURE_BINDING;
+    let texture = gpu.create_texture(&TextureDesc::d2("t", 4, 4, COLOR, usage)).unwrap();
+    let wrong = gpu.create_texture(&TextureDesc::d2("wrong", 4, 4, TextureFormat::Rgba8Uint, usage)).unwrap();
+    let (a, b, wrong) = (view(&mut gpu, *texture), view(&mut gpu, *texture), view(&mut gpu, *wrong));
+    let sampler = gpu.create_sampler(&SamplerDesc::linear("linear")).unwrap();
+    let mut bind = |views: &[Option<TextureView>], samplers: &[Option<Sampler>]| {
+        let entries = [
+            BindGroupEntry::texture_array(0, views),
+            BindGroupEntry::sampler_array(1, samplers),
+            BindGroupEntry::texture(2, *a),
+        ];
+        make(&mut gpu, *layout, &entries)
+    };
+    let one = [Some(*sampler)];
+    assert!(bind(&[Some(*a)], &one).is_ok());
+    assert!(bind(&[Some(*a), None, Some(*b), None], &[Some(*sampler), None]).is_ok());
+    let first = "a first element, which fills the holes";
+    invalid(bind(&[], &one), "entries", &["bind group \"g\"", first, "binding 0: none"]);
+    invalid(bind(&[None, Some(*a)], &one), "entries", &[first]);
+    invalid(bind(&[Some(*a)], &[]), "entries", &[first, "binding 1"]);
+    invalid(bind(&[Some(*a); 5], &one), "entries", &["at most 4 elements", "binding 0: 5"]);
+    let found = ["element 2", "sample type Float", "Uint of Rgba8Uint"];
+    invalid(bind(&[Some(*a), None, Some(*wrong)], &one), "entries", &found);
+    drop(b);
+    let mut bind = |entries: &[BindGroupEntry<'_>]| make(&mut gpu, *layout, entries);
+    let rest = [BindGroupEntry::sampler_array(1, &one), BindGroupEntry::texture(2, *a)];
+    let single = bind(&[BindGroupEntry::texture(0, *a), rest[0], rest[1]]);
+    invalid(single, "entries", &["an array of 4 texture views at binding 0", "found a texture view"]);
+    let views = [Some(*a)];
+    let samplers = bind(&[BindGroupEntry::sampler_array(0, &one), rest[0], rest[1]]);
+    invalid(samplers, "entries", &["an array of 4 texture views at binding 0", "an array of 1 samplers"]);
+    let many = [BindGroupEntry::texture_array(0, &views), rest[0], BindGroupEntry::texture_array(2, &views)];
+    invalid(bind(&many), "entries", &["a texture view at binding 2", "an array of 1 texture views"]);
+}
+
+/// A group keeps all elements alive, each hole's fallback too, and a stale one is named.
+#[test]
+fn arrays_keep_their_elements_alive() {
+    let mut gpu = plain();
+    let layout = group_layout(&mut gpu, &[array(0, 8, sampled())]);
+    let baseline = gpu.object_count(ResourceKind::TextureView);
+    let mut owned = Vec::new();
+    for _ in 0..3 {
+        let texture = gpu.create_texture(&TextureDesc::uploaded("t", 4, 4, 1, COLOR)).unwrap();
+        owned.push(view(&mut gpu, *texture));
+    }
+    let views = [Some(*owned[0]), None, Some(*owned[1]), Some(*owned[2])];
+    let group = make(&mut gpu, *layout, &[BindGroupEntry::texture_array(0, &views)]).unwrap();
+    owned.clear();
+    gpu.maintain().unwrap();
+    assert_eq!(gpu.object_count(ResourceKind::TextureView), baseline + 3);
+    let again = make(&mut gpu, *layout, &[BindGroupEntry::texture_array(0, &views)]);
+    assert!(err(again).to_string().contains("binding 0"));
+    drop(group);
+    gpu.maintain().unwrap();
+    assert_eq!(gpu.object_count(ResourceKind::TextureView), baseline);
+    assert_eq!(gpu.object_count(ResourceKind::Texture), 0);
+}
+
+/// Images that passes write are uses of the pass that binds the table, each by itself.
+#[test]
+fn tracked_elements_are_declared_by_the_pass() {
+    let mut gpu = plain();
+    let cs = ShaderStages::COMPUTE;
+    let layout = group_layout(&mut gpu, &[BindGroupLayoutEntry { visibility: cs, ..array(0, 4, sampled()) }]);
+    let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
+    let textures = [0, 1].map(|_| gpu.create_texture(&TextureDesc::d2("t", 4, 4, COLOR, usage)).unwrap());
+    let views = textures.each_ref().map(|texture| view(&mut gpu, **texture));
+    let elements = [Some(*views[0]), None, Some(*views[1])];
+    let group = make(&mut gpu, *layout, &[BindGroupEntry::texture_array(0, &elements)]).unwrap();
+    for texture in &textures {
+        gpu.write_texture(&TexturePlace::mip(**texture, 0), extent(4, 4, 1), &rows(16, 4), &[9; 64]).unwrap();
+    }
+    let uses =
+        textures.each_ref().map(|texture| texture_use(**texture, color_range(0), TextureUse::Sampled(cs)));
+    let mut run = |uses: &[ResourceUse]| {
+        let mut recorder = gpu.record("table").unwrap();
+        let desc = ComputePassDesc { label: "read", uses, ..Default::default() };
+        recorder.compute_pass(&desc, |pass| pass.set_bind_group(0, *group, &[]))
+    };
+    assert!(run(&uses).is_ok());
+    refused(run(&uses[..1]), &["binding 0 declared by the pass"]);
 }
 
 #[test]

@@ -73,7 +73,13 @@ fn layouts_serve_what_the_shader_uses() {
     assert!(bound(uses(uniform(16)), entry(2, fs, dynamic_uniform(32))).is_ok());
     let array = ShaderBinding { count: 4, ..uses(sampled()) };
     let refused = bound(array, entry(2, fs, sampled()));
-    invalid(refused, "layout", &["\"raster\"", "an array of 4", place, "one resource"]);
+    invalid(refused, "layout", &["\"raster\"", "an array of 4 or more", place, "one resource"]);
+    let of =
+        |count| BindGroupLayoutEntry { count: std::num::NonZeroU32::new(count), ..entry(2, fs, sampled()) };
+    invalid(bound(array, of(3)), "layout", &["an array of 4 or more", place, "an array of 3"]);
+    invalid(bound(uses(sampled()), of(4)), "layout", &["one resource", place, "an array of 4"]);
+    // An index is clamped to the shader's own length.
+    assert!(bound(array, of(4)).is_ok() && bound(array, of(5)).is_ok());
     let missing = bound(uses(uniform(16)), entry(1, fs, uniform(16)));
     invalid(
         missing,
@@ -94,6 +100,25 @@ fn layouts_serve_what_the_shader_uses() {
     invalid(group, "layout", &["@group(3) @binding(2) item", "1 groups in layout \"layout\""]);
     let far = bound(ShaderBinding { group: u32::MAX, ..uses(uniform(16)) }, entry(2, fs, uniform(16)));
     invalid(far, "layout", &["@group(4294967295)"]);
+}
+
+/// A device is not given code that declares what was not enabled.
+#[test]
+fn modules_declare_no_more_than_the_device_has() {
+    // Header, two capabilities (Shader, ShaderNonUniform), and an instruction that is none.
+    const CODE: &[u32] =
+        &[0x0723_0203, 0x1_0300, 0, 9, 0, 2 << 16 | 17, 1, 2 << 16 | 17, 5301, 3 << 16 | 14, 0, 1];
+    let source = ShaderSource { spirv: CODE, ..source(&[VS, FS]) };
+    assert!(plain().create_shader_module(&source).is_ok());
+    let features = Features::all() - Features::NON_UNIFORM_INDEXING;
+    let mut gpu = device(NullConfig { features, ..NullConfig::default() }).0;
+    let refused = gpu.checked(|gpu| gpu.create_shader_module(&source));
+    unsupported(refused, "feature NON_UNIFORM_INDEXING", &["shader module \"shader\"", "declares it"]);
+    // Code that is cut short declares what can be read of it.
+    for end in 0..CODE.len() {
+        let source = ShaderSource { spirv: &CODE[..end], ..source };
+        assert_eq!(gpu.create_shader_module(&source).is_ok(), end < 9, "{end} words");
+    }
 }
 
 #[test]

@@ -55,7 +55,12 @@ impl Kept {
         Ok(self.hold(gpu.create_bind_group_layout(&desc)?))
     }
 
-    fn group(&mut self, gpu: &mut Gpu, layout: BindGroupLayout, entry: BindGroupEntry) -> Result<BindGroup> {
+    fn group(
+        &mut self,
+        gpu: &mut Gpu,
+        layout: BindGroupLayout,
+        entry: BindGroupEntry<'_>,
+    ) -> Result<BindGroup> {
         let desc = BindGroupDesc { label: "group", layout, entries: &[entry] };
         Ok(self.hold(gpu.create_bind_group(&desc)?))
     }

@@ -306,7 +306,11 @@ pub fn group_layout(gpu: &mut Gpu, entries: &[BindGroupLayoutEntry]) -> Owned<ki
     gpu.create_bind_group_layout(&BindGroupLayoutDesc { label: "shape", entries }).unwrap()
 }
 
-pub fn group(gpu: &mut Gpu, layout: BindGroupLayout, entries: &[BindGroupEntry]) -> Owned<kind::BindGroup> {
+pub fn group(
+    gpu: &mut Gpu,
+    layout: BindGroupLayout,
+    entries: &[BindGroupEntry<'_>],
+) -> Owned<kind::BindGroup> {
     gpu.create_bind_group(&BindGroupDesc { label: "group", layout, entries }).unwrap()
 }
 
