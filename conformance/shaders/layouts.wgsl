@@ -208,3 +208,37 @@ fn c106() {
     put2(vec2<f32>(change(2u, 5u)));
     put2(vec2<f32>(change(0u, 0u)));
 }
+
+// C104: names that GLSL, HLSL or MSL reserve or treat in a way of their own, and two that differ by an underscore.
+struct Reserved {
+    output: f32,
+    half: f32,
+    gl_thing: f32,
+    M01: f32,
+    M01_: f32,
+    a__b: f32,
+}
+
+@group(0) @binding(10) var<storage, read> packed_: Reserved;
+
+fn texture2D(input: f32) -> f32 {
+    return input + 1.0;
+}
+
+@compute @workgroup_size(1)
+fn c104() {
+    put1(packed_.output);
+    put1(packed_.half);
+    put1(packed_.gl_thing);
+    put1(packed_.M01);
+    put1(packed_.M01_);
+    put1(packed_.a__b);
+    let main_ = texture2D(packed_.a__b);
+    put1(main_);
+    let gl_Position = main_ + 1.0;
+    put1(gl_Position);
+    let M01 = gl_Position + 1.0;
+    let M01_ = M01 + 1.0;
+    put1(M01);
+    put1(M01_);
+}

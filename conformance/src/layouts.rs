@@ -10,7 +10,7 @@ use purlin_rhi::{BindGroupEntry, Device};
 
 use crate::kit::{Checked, Kernel, Program, equal, numbers, refused, wrong};
 use crate::shaders::layouts::{
-    self, Inner, Item, ItemsHeader, Mixed, SHADER, Shapes, Square, Tailed, bindings, entries,
+    self, Inner, Item, ItemsHeader, Mixed, Reserved, SHADER, Shapes, Square, Tailed, bindings, entries,
 };
 use crate::{Answer, Outcome};
 
@@ -195,4 +195,12 @@ fn too_small<B: Backend>(device: &mut Device<B>) -> Checked {
 pub(crate) fn c106_control_flow<B: Backend>(device: &mut Device<B>) -> Answer {
     let expected = [9.0, 1.0, 2.0, 9.0, 1.0, 2.0, 2.0, 5.0, 0.0, 2.0];
     reads(device, entries::C106, &[], &expected)
+}
+
+/// WGSL's names are the author's own; what GLSL, HLSL and MSL reserve is renamed below, and no two become one. The
+/// generated struct has them as they were written.
+pub(crate) fn c104_names_that_other_languages_reserve<B: Backend>(device: &mut Device<B>) -> Answer {
+    let reserved = Reserved { output: 1.0, half: 2.0, gl_thing: 3.0, M01: 4.0, M01_: 5.0, a__b: 6.0 };
+    let input = (10, BufferUsages::STORAGE, bytemuck::bytes_of(&reserved));
+    reads(device, entries::C104, &[input], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0])
 }

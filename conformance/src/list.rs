@@ -40,6 +40,7 @@ list! {
         array_of_vec3
         c100_mat2x2_in_uniform
         c103_least_binding_sizes
+        c104_names_that_other_languages_reserve
         c106_control_flow
     }
     coordinates {
@@ -191,6 +192,8 @@ list! {
     }
     textures {
         odd_sizes
+        c011_tight_rows_of_one_byte_texels
+        c073_bgra_is_refused_or_exact
         padded_rows_and_layers
         sub_rectangles
         c070_every_mip_of_odd_sizes

@@ -4,8 +4,8 @@ use purlin_rhi::backend::Backend;
 use purlin_rhi::services::{align_up, row_pitch};
 use purlin_rhi::types::{BufferUsages, TextureAspect, TextureDimension, TextureFormat, TextureUsages};
 use purlin_rhi::{
-    BufferDesc, Device, Owned, TexelLayout, Texture, TextureDesc, TexturePlace, full_mip_count, kind,
-    mip_size,
+    BufferDesc, Device, FormatUses, Owned, TexelLayout, Texture, TextureDesc, TexturePlace, full_mip_count,
+    kind, mip_size,
 };
 
 use crate::kit::{
@@ -102,6 +102,46 @@ pub(crate) fn odd_sizes<B: Backend>(device: &mut Device<B>) -> Answer {
             equal(format!("{format:?} of width {width}"), &found, &data)?;
         }
     }
+    Ok(Outcome::Passed)
+}
+
+/// The case's own figures, for texels of one byte in tight rows that are no multiple of four (WebGPU has none of three).
+pub(crate) fn c011_tight_rows_of_one_byte_texels<B: Backend>(device: &mut Device<B>) -> Answer {
+    for [width, height] in [[459, 239], [390, 449], [1, 2], [3, 2]] {
+        let size = [width, height, 1];
+        let target = texture(device, TextureFormat::R8Unorm, size, 1)?;
+        let data: Vec<u8> = (0..width * height).map(|i| (i % 251) as u8).collect();
+        device.write_texture(&TexturePlace::mip(*target, 0), extent(size), &rows(width, height), &data)?;
+        let found = read_mip(device, *target, 0, TextureAspect::All, size)?;
+        equal(format!("{width} by {height}"), &found, &data)?;
+        // One byte less is too few, and changes nothing.
+        let short = device.write_texture(
+            &TexturePlace::mip(*target, 0),
+            extent(size),
+            &rows(width, height),
+            &vec![0; data.len() - 1],
+        );
+        refused("a byte too few", "bytes", short)?;
+        let found = read_mip(device, *target, 0, TextureAspect::All, size)?;
+        equal(format!("{width} by {height}, after a refused write"), &found, &data)?;
+    }
+    Ok(Outcome::Passed)
+}
+
+/// The order of channels is never wrong in silence: a device without the format refuses it.
+pub(crate) fn c073_bgra_is_refused_or_exact<B: Backend>(device: &mut Device<B>) -> Answer {
+    let format = TextureFormat::Bgra8Unorm;
+    let needed = FormatUses::COPY_DST | FormatUses::COPY_SRC;
+    let desc = TextureDesc::d2("bgra", 3, 2, format, COPIES);
+    if !device.format_uses(format).contains(needed) {
+        refused("a format that the device lacks", "Bgra8Unorm", device.create_texture(&desc))?;
+        return Ok(Outcome::Unsupported(format!("{} use of Bgra8Unorm", needed.names())));
+    }
+    let target = device.create_texture(&desc)?;
+    let data = numbered([3, 2, 1], 77);
+    device.write_texture(&TexturePlace::mip(*target, 0), extent([3, 2, 1]), &rows(12, 2), &data)?;
+    let found = read_mip(device, *target, 0, TextureAspect::All, [3, 2, 1])?;
+    equal("the bytes that were written", &found, &data)?;
     Ok(Outcome::Passed)
 }
 

@@ -129,6 +129,37 @@ fn what_must_not_share_does_not() {
     assert!(context.handovers.is_empty());
 }
 
+/// C084: a texture lives from the first pass that writes any part of it, and not from the first that takes all of it.
+#[test]
+fn c084_writing_a_part_begins_a_textures_life() {
+    let (mut fixture, _, mut arena) = aliasing();
+    let mut graph = Graph::new("frame", &mut arena);
+    let desc = TransientTexture::d2(COLOR, 8, 8).mips(2);
+    let (mut whole, mut short, mut out) =
+        (graph.texture("whole", desc), graph.texture("short", desc), target(&mut graph, "out"));
+    // Both are written in the first pass, and the short one by nobody else.
+    {
+        let mut parts = whole.split_mips();
+        let mut short = short.split_mips();
+        graph
+            .render("first")
+            .color(0, &mut parts[0], BLACK)
+            .color(1, &mut short[0], BLACK)
+            .side_effect()
+            .clear();
+        graph.render("second").color(0, &mut parts[1], BLACK).clear();
+    }
+    filter(&mut graph, "reads", &[&whole], &mut out);
+    graph.export_texture(&out);
+    graph.submit(&mut fixture.device).unwrap();
+    let context = &arena.context;
+    let [whole, short] = [0, 1].map(|index| context.resources[index]);
+    assert_eq!((whole.first, whole.last), (0, 2));
+    assert!(whole.heap != NONE && whole.heap == short.heap);
+    let apart = whole.offset + whole.bytes <= short.offset || short.offset + short.bytes <= whole.offset;
+    assert!(apart, "they share memory, and the first pass writes both");
+}
+
 /// A texture between two others has waited for the former, so only bytes that it does not have are waited for twice.
 #[test]
 fn handovers_are_not_more_than_needed() {

@@ -126,7 +126,7 @@ fn a_partial_writer_keeps_the_writer_of_the_rest() {
 
 /// C081: a pass with only a side effect keeps its input, and the input lives until it runs.
 #[test]
-fn a_side_effect_keeps_its_input_alive() {
+fn c081_a_side_effect_keeps_its_input_alive() {
     let (mut fixture, handles, mut arena) = setup();
     let mut graph = Graph::new("frame", &mut arena);
     let mut image = target(&mut graph, "image");

@@ -128,6 +128,54 @@ fn boundaries_are_kept() {
     assert_eq!(sections, 0, "sections");
 }
 
+/// C083: what is merged is decided on the passes that run, in the order in which they run, whatever is culled around.
+#[test]
+fn c083_a_culled_last_pass_changes_no_scope() {
+    let mut seen = Vec::new();
+    for unrelated in [false, true] {
+        let (mut fixture, handles, mut arena) = merging();
+        fixture.control.take_log();
+        let mut graph = Graph::new("frame", &mut arena);
+        let mut color = target(&mut graph, "color");
+        let mut unseen = target(&mut graph, "unseen");
+        graph.render("clear").color(0, &mut color, BLACK).clear();
+        for _ in 0..3 {
+            graph.render("draw").color(0, &mut color, LoadOp::Load).draw(handles.color, 0..3, 0..1);
+        }
+        graph.read_texture(&color);
+        if unrelated {
+            graph.render("unrelated").color(0, &mut unseen, BLACK).clear();
+        }
+        let merged = graph.submit(&mut fixture.device).unwrap().stats.merged;
+        assert_eq!(merged, 3, "the clear and three draws are one scope");
+        let log = fixture.control.take_log();
+        let (mut open, mut scopes, mut clears, mut draws) = (false, 0, 0, 0);
+        for command in log.iter().flat_map(|submission| submission.commands()) {
+            match command {
+                NullCommand::BeginRenderPass(pass) => {
+                    assert!(!open, "a scope in a scope");
+                    (open, scopes) = (true, scopes + 1);
+                    let is_clear =
+                        |color: &purlin_rhi::backend::NativeColor| matches!(color.load, NativeLoad::Clear(_));
+                    clears += pass.colors.iter().flatten().filter(|color| is_clear(color)).count();
+                }
+                NullCommand::EndRenderPass => {
+                    assert!(open, "an end without a beginning");
+                    open = false;
+                }
+                NullCommand::Draw { .. } => {
+                    assert!(open, "a draw outside of any scope");
+                    draws += 1;
+                }
+                _ => {}
+            }
+        }
+        assert!(!open, "a scope that does not end");
+        seen.push((scopes, clears, draws));
+    }
+    assert_eq!(seen, [(1, 1, 3), (1, 1, 3)]);
+}
+
 #[test]
 fn reads_must_be_the_same() {
     let reading = |order: [usize; 2], again: [usize; 2], parts: bool| {

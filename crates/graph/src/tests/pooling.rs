@@ -75,7 +75,7 @@ fn toggled_passes_leak_nothing() {
 
 /// C095: a key that misses a property would hand out the wrong texture.
 #[test]
-fn every_property_tells_pool_entries_apart() {
+fn c095_every_property_tells_pool_entries_apart() {
     let (mut fixture, _, mut arena) = setup();
     let base = TransientTexture::d2(COLOR, 8, 8);
     let variants = [
