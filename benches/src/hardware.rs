@@ -85,8 +85,9 @@ fn list() -> Result<Vec<Found>, String> {
     let found = devices.map(|devices| {
         devices.iter().enumerate().map(|(index, raw)| look(&instance, *raw, index, &processor)).collect()
     });
-    // SAFETY: nothing of the instance is used any more.
-    unsafe { instance.destroy_instance(None) };
+    // Kept to the end, and the driver with it: contenders come and go by the dozen, and there are drivers that cannot be
+    // unloaded and loaded that often (NVIDIA 580 lists no device after some two dozen times).
+    std::mem::forget((instance, entry));
     found.map_err(|error| format!("no adapter: the Vulkan drivers found no device ({error})"))
 }
 

@@ -4,7 +4,8 @@ use purlin_rhi::backend::Backend;
 use purlin_rhi::plan::{BufferUse, ResourceUse};
 use purlin_rhi::types::{BufferUsages, ShaderStages};
 use purlin_rhi::{
-    BindGroupEntry, Buffer, BufferDesc, ComputePassDesc, Device, Features, Owned, RenderPass, kind,
+    BindGroupEntry, Buffer, BufferDesc, ComputePassDesc, Device, Features, MultiDrawIndirectCount, Owned,
+    RenderPass, kind,
 };
 
 use crate::draws::{Grid, expect_cells};
@@ -174,6 +175,43 @@ pub(crate) fn c037_multi_draw_counts<B: Backend>(device: &mut Device<B>) -> Answ
             |grid, pass, buffer| {
                 pass.set_pipeline(*grid.list);
                 pass.multi_draw_indexed_indirect(buffer, 0, count, 24);
+            },
+            expected,
+        )?;
+    }
+    Ok(Outcome::Passed)
+}
+
+/// The GPU, or the CPU, says how many draws of those in the buffer there are: never more than the most.
+pub(crate) fn counts_from_a_buffer<B: Backend>(device: &mut Device<B>) -> Answer {
+    let Some(token) = device.capability::<MultiDrawIndirectCount>() else {
+        return Ok(Outcome::Unsupported("MULTI_DRAW_INDIRECT_COUNT".into()));
+    };
+    if let Some(outcome) = without_first_instance(device) {
+        return Ok(outcome);
+    }
+    // The count, padding to eight words, then three draws close together.
+    let direct = [4, 1, 0, 1, 4, 1, 4, 6, 4, 1, 8, 11];
+    let indexed = [6, 1, 0, 0, 1, 6, 1, 0, 4, 6, 6, 1, 6, 0, 11];
+    let all = [(1, 0), (6, 1), (11, 2)];
+    for (count, most) in [(0, 3), (1, 3), (2, 3), (3, 3), (3, 2), (1_000_000, 3), (3, 0)] {
+        let expected = &all[..count.min(most) as usize];
+        let with_count = |rest: &[u32]| [&[count, 0, 0, 0, 0, 0, 0, 0], rest].concat();
+        draws(
+            device,
+            &with_count(&direct),
+            |grid, pass, buffer| {
+                pass.set_pipeline(*grid.strip);
+                pass.multi_draw_indirect_count(token, (buffer, 32), (buffer, 0), most, 16);
+            },
+            expected,
+        )?;
+        draws(
+            device,
+            &with_count(&indexed),
+            |grid, pass, buffer| {
+                pass.set_pipeline(*grid.list);
+                pass.multi_draw_indexed_indirect_count(token, (buffer, 32), (buffer, 0), most, 20);
             },
             expected,
         )?;

@@ -93,6 +93,7 @@ list! {
         first_instance_in_arguments
         zero_work_in_arguments
         c037_multi_draw_counts
+        counts_from_a_buffer
         arguments_outside_the_buffer_are_refused
         an_undeclared_tracked_buffer_is_refused
         dispatch_arguments

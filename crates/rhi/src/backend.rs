@@ -584,6 +584,36 @@ pub enum Draw {
         /// Bytes from one to the next.
         stride: u32,
     },
+    /// 16-byte arguments from a buffer, as many as another says.
+    IndirectCount {
+        /// The slot of the arguments' buffer.
+        buffer: u32,
+        /// The first byte of the arguments.
+        offset: u64,
+        /// The slot of the count's buffer.
+        count_buffer: u32,
+        /// The count's first byte.
+        count_offset: u32,
+        /// The most draws, at least one.
+        most: u32,
+        /// Bytes from one to the next.
+        stride: u32,
+    },
+    /// 20-byte arguments from a buffer, as many as another says.
+    IndexedIndirectCount {
+        /// The slot of the arguments' buffer.
+        buffer: u32,
+        /// The first byte of the arguments.
+        offset: u64,
+        /// The slot of the count's buffer.
+        count_buffer: u32,
+        /// The count's first byte.
+        count_offset: u32,
+        /// The most draws, at least one.
+        most: u32,
+        /// Bytes from one to the next.
+        stride: u32,
+    },
 }
 
 /// One dispatch.

@@ -29,6 +29,8 @@ macro_rules! tokens {
 tokens! {
     /// Several indirect draws in one native call.
     MultiDrawIndirect = MULTI_DRAW_INDIRECT;
+    /// Several indirect draws in one call, as many as a buffer says.
+    MultiDrawIndirectCount = MULTI_DRAW_INDIRECT_COUNT;
     /// GPU timestamps.
     TimestampQuery = TIMESTAMP_QUERY;
 }

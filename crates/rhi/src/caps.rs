@@ -54,6 +54,8 @@ bitflags::bitflags! {
         const BINDING_ARRAYS = 1 << 21;
         /// Indices into such arrays that differ between invocations. Comes with [`Features::BINDING_ARRAYS`].
         const NON_UNIFORM_INDEXING = 1 << 22;
+        /// Several indirect draws by one call, as many as a buffer says.
+        const MULTI_DRAW_INDIRECT_COUNT = 1 << 32;
     }
 }
 

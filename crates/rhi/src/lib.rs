@@ -69,7 +69,7 @@ pub mod types;
 mod written;
 
 pub use backend::{ClearValue, NativeLoad as LoadOp, StoreOp};
-pub use capability::{Capability, MultiDrawIndirect, TimestampQuery};
+pub use capability::{Capability, MultiDrawIndirect, MultiDrawIndirectCount, TimestampQuery};
 pub use caps::{AdapterInfo, Capabilities, Features, FormatRequirement, FormatUses, Limits, UnmetLimit};
 pub use desc::{
     BindGroupDesc, BindGroupEntry, BindGroupLayoutDesc, BindingResource, BufferDesc, BufferSlice,

@@ -116,6 +116,7 @@ impl Physical {
         let mut features = from_native(&core);
         features.set(Features::TIMESTAMP_QUERY, timestamps);
         features |= Features::CORE | Features::DEPTH_UPLOADS;
+        features.set(Features::MULTI_DRAW_INDIRECT_COUNT, v12.draw_indirect_count == vk::TRUE);
         features.set(
             Features::NON_UNIFORM_INDEXING,
             features.contains(Features::BINDING_ARRAYS)

@@ -294,6 +294,7 @@ fn create_device(
         .timeline_semaphore(true)
         .host_query_reset(true)
         .separate_depth_stencil_layouts(true)
+        .draw_indirect_count(features.contains(Features::MULTI_DRAW_INDIRECT_COUNT))
         .shader_sampled_image_array_non_uniform_indexing(features.contains(Features::NON_UNIFORM_INDEXING));
     let mut v13 = vk::PhysicalDeviceVulkan13Features::default()
         .synchronization2(true)

@@ -221,7 +221,47 @@ impl VulkanEncoder {
                 let call = raw.fp_v1_0().cmd_draw_indexed_indirect;
                 self.emit_indirect(backend, buffer, offset, count, stride, call);
             }
+            Draw::IndirectCount { buffer, offset, count_buffer, count_offset, most, stride } => {
+                let call = raw.fp_v1_2().cmd_draw_indirect_count;
+                self.emit_counted(
+                    backend,
+                    (buffer, offset),
+                    (count_buffer, count_offset),
+                    most,
+                    stride,
+                    call,
+                );
+            }
+            Draw::IndexedIndirectCount { buffer, offset, count_buffer, count_offset, most, stride } => {
+                let call = raw.fp_v1_2().cmd_draw_indexed_indirect_count;
+                self.emit_counted(
+                    backend,
+                    (buffer, offset),
+                    (count_buffer, count_offset),
+                    most,
+                    stride,
+                    call,
+                );
+            }
         }
+    }
+
+    #[inline(never)]
+    fn emit_counted(
+        &mut self,
+        backend: &Vulkan,
+        (buffer, offset): (u32, u64),
+        (count_buffer, count_offset): (u32, u32),
+        most: u32,
+        stride: u32,
+        call: vk::PFN_vkCmdDrawIndirectCount,
+    ) {
+        let (arguments, counts) = (backend.buffers.get(buffer).raw, backend.buffers.get(count_buffer).raw);
+        // The most that a call may draw; a count beyond it is the driver's to cut.
+        let most = most.min(backend.physical.max_indirect_draws);
+        // SAFETY: the command buffer is recording in a raster pass with all state applied; arguments and count lie in
+        // their buffers, and the feature is enabled.
+        unsafe { call(self.buffer, arguments, offset, counts, u64::from(count_offset), most, stride) };
     }
 
     /// Splits a multi-draw into what one call may draw: one, unless the feature is enabled.

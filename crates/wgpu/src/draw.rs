@@ -119,7 +119,38 @@ pub(crate) fn emit_draw(pass: &mut wgpu::RenderPass<'static>, backend: &Wgpu, st
                 }
             }
         }
+        Draw::IndirectCount { buffer, offset, count_buffer, count_offset, most, stride } => {
+            let (arguments, counts) =
+                (&backend.buffers.get(buffer).raw, &backend.buffers.get(count_buffer).raw);
+            if is_close(backend, most, stride, INDIRECT) {
+                pass.multi_draw_indirect_count(arguments, offset, counts, u64::from(count_offset), most);
+            }
+        }
+        Draw::IndexedIndirectCount { buffer, offset, count_buffer, count_offset, most, stride } => {
+            let (arguments, counts) =
+                (&backend.buffers.get(buffer).raw, &backend.buffers.get(count_buffer).raw);
+            if is_close(backend, most, stride, INDEXED_INDIRECT) {
+                pass.multi_draw_indexed_indirect_count(
+                    arguments,
+                    offset,
+                    counts,
+                    u64::from(count_offset),
+                    most,
+                );
+            }
+        }
     }
+}
+
+/// Whether arguments lie next to each other, as wgpu wants those whose number it does not know; otherwise it is noted.
+fn is_close(backend: &Wgpu, most: u32, stride: u32, size: u32) -> bool {
+    let close = most <= 1 || stride == size;
+    if !close {
+        let detail = format!("{stride} requested; wgpu wants {size}");
+        let capability = "a stride of counted draws beyond their arguments";
+        backend.errors.loss.note(BackendError::Unsupported { capability, detail });
+    }
+    close
 }
 
 /// Binds the vertex buffers from this vertex on, for an API whose draws have no base vertex. Whether that can be.

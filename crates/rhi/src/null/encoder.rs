@@ -228,16 +228,26 @@ impl NullEncoder {
         self.uses_state(backend, CALL, ResourceKind::RenderPipeline, dirty, state);
         let [_, _, width, height] = state.scissor;
         assert!(width > 0 && height > 0, "null backend: draw: the scissor is empty");
-        let indexed = matches!(draw, Draw::Indexed { .. } | Draw::IndexedIndirect { .. });
+        let indexed = matches!(
+            draw,
+            Draw::Indexed { .. } | Draw::IndexedIndirect { .. } | Draw::IndexedIndirectCount { .. }
+        );
         assert!(
             !indexed || self.render.has_indices(state),
             "null backend: draw: an indexed draw without an index buffer"
         );
         let (Draw::Indirect { buffer, offset, count, stride }
-        | Draw::IndexedIndirect { buffer, offset, count, stride }) = draw
+        | Draw::IndexedIndirect { buffer, offset, count, stride }
+        | Draw::IndirectCount { buffer, offset, most: count, stride, .. }
+        | Draw::IndexedIndirectCount { buffer, offset, most: count, stride, .. }) = draw
         else {
             return;
         };
+        if let Draw::IndirectCount { count_buffer, count_offset, .. }
+        | Draw::IndexedIndirectCount { count_buffer, count_offset, .. } = draw
+        {
+            self.uses_buffer(backend, CALL, count_buffer, u64::from(count_offset), 4);
+        }
         assert!(count > 0, "null backend: draw: an indirect draw of nothing");
         let arguments = if indexed { 20 } else { 16 };
         let size = u64::from(count - 1) * u64::from(stride) + arguments;

@@ -1,16 +1,16 @@
 //! Raster passes: state, draws, and the checks that each draw needs and no more.
 
+mod indirect;
+
 use std::ops::Range;
 
 use crate::backend::{Backend, BoundBuffer, Dirty, Draw, Encoder, MAX_VERTEX_BUFFERS};
-use crate::caps::Features;
 use crate::desc::BufferSlice;
 use crate::error::{Error, Result, invalid, state, unsupported};
-use crate::handle::{BindGroup, Buffer, RenderPipeline};
+use crate::handle::{BindGroup, RenderPipeline};
 use crate::record::PassEnd;
 use crate::record::attachments::ResolvedPass;
 use crate::record::bind::{Bindings, Kept, Point};
-use crate::record::compute::indirect;
 use crate::record::declared::Declared;
 use crate::record::slice::{VERTICES, indices};
 use crate::registry::{Registry, RenderPipelineRecord};
@@ -390,64 +390,6 @@ impl<'p, B: Backend> RenderPass<'p, B> {
         self.emit(dirty, indexed(&indices, base, &instances));
     }
 
-    /// Draws by 16 bytes of arguments in a buffer.
-    pub fn draw_indirect(&mut self, buffer: Buffer, offset: u64) {
-        self.multi_draw_indirect(buffer, offset, 1, 16);
-    }
-
-    /// Draws by 20 bytes of arguments in a buffer.
-    pub fn draw_indexed_indirect(&mut self, buffer: Buffer, offset: u64) {
-        self.multi_draw_indexed_indirect(buffer, offset, 1, 20);
-    }
-
-    /// Draws `count` times by arguments in a buffer; zero draws nothing. The pass declares the buffer as `Indirect` when
-    /// its contents are tracked. A `first_instance` other than zero needs `INDIRECT_FIRST_INSTANCE`.
-    pub fn multi_draw_indirect(&mut self, buffer: Buffer, offset: u64, count: u32, stride: u32) {
-        if let Some(()) = self.check_indirect(buffer, offset, count, stride, 16, "multi_draw_indirect") {
-            let draw = Draw::Indirect { buffer: buffer.slot(), offset, count, stride };
-            self.issue("multi_draw_indirect", draw);
-        }
-    }
-
-    /// As [`Self::multi_draw_indirect`], by indices.
-    pub fn multi_draw_indexed_indirect(&mut self, buffer: Buffer, offset: u64, count: u32, stride: u32) {
-        if let Some(()) =
-            self.check_indirect(buffer, offset, count, stride, 20, "multi_draw_indexed_indirect")
-        {
-            let draw = Draw::IndexedIndirect { buffer: buffer.slot(), offset, count, stride };
-            self.issue("multi_draw_indexed_indirect", draw);
-        }
-    }
-
-    fn check_indirect(
-        &mut self,
-        buffer: Buffer,
-        offset: u64,
-        count: u32,
-        stride: u32,
-        arguments: u32,
-        call: &'static str,
-    ) -> Option<()> {
-        if self.bindings.mistake.is_some() {
-            return None;
-        }
-        if count > 1 && (stride < arguments || !stride.is_multiple_of(4)) {
-            let expected = format!("a multiple of 4 of at least {arguments}");
-            let error = invalid(self.bindings.what(call), "stride", expected, stride);
-            self.bindings.fail(error);
-            return None;
-        }
-        let size =
-            if count == 0 { 0 } else { u64::from(count - 1) * u64::from(stride) + u64::from(arguments) };
-        match indirect(&self.bindings, buffer, offset, size, call) {
-            Ok(()) => Some(()),
-            Err(error) => {
-                self.bindings.fail(error);
-                None
-            }
-        }
-    }
-
     /// Draws one triangle that covers the attachments: three vertices without buffers, by a pipeline made for it.
     pub fn fullscreen(&mut self, pipeline: RenderPipeline) {
         self.set_pipeline(pipeline);
@@ -516,8 +458,8 @@ impl<'p, B: Backend> RenderPass<'p, B> {
                 self.check_range("instances", end, self.instances, call)?;
                 Ok(false)
             }
-            Draw::Indirect { count, .. } => Ok(count == 0),
-            Draw::IndexedIndirect { count, .. } => {
+            Draw::Indirect { count, .. } | Draw::IndirectCount { most: count, .. } => Ok(count == 0),
+            Draw::IndexedIndirect { count, .. } | Draw::IndexedIndirectCount { most: count, .. } => {
                 self.check_index_buffer(record, call)?;
                 Ok(count == 0)
             }
@@ -571,11 +513,6 @@ impl<'p, B: Backend> RenderPass<'p, B> {
             *count = held.min(*count);
         }
         Ok(())
-    }
-
-    /// Whether draws with a `first_instance` from a buffer are possible on this device.
-    pub fn indirect_first_instance(&self) -> bool {
-        self.backend.capabilities().features.contains(Features::INDIRECT_FIRST_INSTANCE)
     }
 
     /// Opens a labeled region in captures; the pass closes what is left open.

@@ -337,6 +337,42 @@ fn indirect_arguments_lie_in_their_buffer() {
     }
 }
 
+/// The GPU says how many of at most so many: both buffers are checked, and no driver is asked for none.
+#[test]
+fn counted_draws_are_checked_like_others() {
+    let mut scene = Scene::new();
+    let arguments = uploaded(&mut scene.gpu, "uploaded", 64, BufferUsages::INDIRECT | BufferUsages::INDEX);
+    let counts = uploaded(&mut scene.gpu, "uploaded", 8, BufferUsages::INDIRECT);
+    let other = uploaded(&mut scene.gpu, "uploaded", 8, BufferUsages::UNIFORM);
+    let count = scene.gpu.capability::<MultiDrawIndirectCount>().unwrap();
+    scene
+        .drawn(|pass| {
+            pass.set_index_buffer(slice(*arguments, 0, 64), IndexFormat::Uint16);
+            pass.multi_draw_indirect_count(count, (*arguments, 0), (*counts, 4), 0, 16);
+            pass.multi_draw_indirect_count(count, (*arguments, 16), (*counts, 4), 3, 16);
+            pass.multi_draw_indexed_indirect_count(count, (*arguments, 4), (*counts, 0), 2, 28);
+        })
+        .unwrap();
+    let drawn: Vec<_> = scene.changes().into_iter().map(|(_, _, draw)| draw).collect();
+    let (buffer, count_buffer) = (arguments.slot(), counts.slot());
+    let expected = [
+        Draw::IndirectCount { buffer, offset: 16, count_buffer, count_offset: 4, most: 3, stride: 16 },
+        Draw::IndexedIndirectCount { buffer, offset: 4, count_buffer, count_offset: 0, most: 2, stride: 28 },
+    ];
+    assert_eq!(drawn, expected);
+    let mut draw = |from, counts, most, stride| {
+        scene.drawn(|pass| pass.multi_draw_indirect_count(count, from, counts, most, stride))
+    };
+    let (from, at) = ((*arguments, 0), (*counts, 0));
+    assert_eq!(draw(from, at, 4, 16), Ok(()));
+    invalid(draw(from, at, 5, 16), "offset", &["multi_draw_indirect_count", "80 bytes from 0"]);
+    invalid(draw(from, at, 2, 12), "stride", &["a multiple of 4 of at least 16"]);
+    invalid(draw((*other, 0), at, 1, 16), "buffer", &["usage INDIRECT"]);
+    invalid(draw(from, (*other, 0), 1, 16), "buffer", &["usage INDIRECT"]);
+    invalid(draw(from, (*counts, 8), 1, 16), "offset", &["within the 8 bytes", "4 bytes from 8"]);
+    invalid(draw(from, (*counts, 2), 1, 16), "offset", &["a multiple of 4"]);
+}
+
 #[test]
 fn tracked_buffers_are_declared_for_what_they_are() {
     let mut scene = Scene::new();
