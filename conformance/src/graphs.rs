@@ -1,14 +1,20 @@
 //! Graphs: what their switches change, and that it is not the image.
 
-use purlin_graph::{Graph, GraphArena, TransientTexture};
+use purlin_graph::{Graph, GraphArena, HazardMode, ImportTexture, Mips, TransientTexture};
 use purlin_rhi::backend::Backend;
 use purlin_rhi::types::{
-    BlendComponent, BlendFactor, BlendOperation, BlendState, ColorWrites, CompareFunction, TextureFormat,
-    TextureUsages,
+    BlendComponent, BlendFactor, BlendOperation, BlendState, ColorWrites, CompareFunction, TextureAspect,
+    TextureFormat, TextureUsages,
 };
-use purlin_rhi::{ClearValue, ColorTarget, DepthStencilDesc, Device, LoadOp, RenderPass, TextureDesc};
+use purlin_rhi::{
+    AspectOps, ClearValue, ColorTarget, DepthStencilAttachment, DepthStencilDesc, Device, Features, LoadOp,
+    RenderPass, RenderPassDesc, StoreOp, TextureDesc, TexturePlace,
+};
 
-use crate::kit::{Canvas, FULL, Paint, Painter, Raster, finish, wrong};
+use crate::kit::{
+    Canvas, FULL, Paint, Painter, Raster, clear, equal, extent, finish, load, one_color, perform, read_mip,
+    rows, wrong,
+};
 use crate::{Answer, Outcome};
 
 const RGBA8: TextureFormat = TextureFormat::Rgba8Unorm;
@@ -181,4 +187,165 @@ pub(crate) fn textures_in_one_heap<B: Backend>(device: &mut Device<B>) -> Answer
         }
     }
     Ok(Outcome::Passed)
+}
+
+/// A scene into an image with depth, a copy of the image, and a layer on the copy: by a graph with each of its switches,
+/// and by direct passes.
+pub(crate) fn direct_passes_draw_the_same<B: Backend>(device: &mut Device<B>) -> Answer {
+    let paints = [
+        Paint::new([-0.75, -0.75, 0.5, 0.5], [1.0, 0.0, 0.0, 1.0], 0.5, 0.0),
+        Paint::new([-0.25, -0.5, 0.75, 0.75], [0.0, 1.0, 0.0, 1.0], 0.25, 0.0),
+        Paint::new([-1.0, -1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 1.0], 0.75, 0.0),
+        Paint::new([-0.5, -1.0, 0.0, 1.0], [1.0, 1.0, 0.0, 1.0], 0.5, 0.0),
+    ];
+    let painter = Painter::new(device, &paints)?;
+    let targets = [Some(RGBA8.into())];
+    let depth_stencil = Some(DepthStencilDesc::depth(DEPTH, true, CompareFunction::Less));
+    let deep =
+        painter.pipeline(device, &Raster { targets: &targets, depth_stencil, ..Default::default() })?;
+    let flat = painter.pipeline(device, &Raster { targets: &targets, ..Default::default() })?;
+    let (deep, flat) = (*deep, *flat);
+    let scene = |pass: &mut RenderPass<'_, B>| (0..3).for_each(|index| painter.paint(pass, deep, index));
+    let usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC | TextureUsages::COPY_DST;
+    let canvas = Canvas::with_usage(device, SIDE, SIDE, RGBA8, usage)?;
+    let black = LoadOp::Clear(ClearValue::Float([0.0, 0.0, 0.0, 1.0]));
+
+    let image = Canvas::with_usage(device, SIDE, SIDE, RGBA8, usage)?;
+    let depth = Canvas::with_usage(device, SIDE, SIDE, DEPTH, TextureUsages::RENDER_ATTACHMENT)?;
+    perform(device, |recorder| {
+        let colors = [clear(*image.view, [0.0, 0.0, 0.0, 1.0])];
+        let ops = AspectOps { load: LoadOp::Clear(1.0), store: StoreOp::Discard, read_only: false };
+        let depth_stencil =
+            Some(DepthStencilAttachment { view: *depth.view, depth: Some(ops), stencil: None });
+        recorder.render_pass(&RenderPassDesc { depth_stencil, ..one_color("scene", &colors) }, scene)?;
+        let place = |texture| TexturePlace::mip(texture, 0);
+        let (from, to) = (place(*image.texture), place(*canvas.texture));
+        recorder.copy_texture(&from, &to, extent([SIDE, SIDE, 1]))?;
+        let colors = [load(*canvas.view)];
+        recorder.render_pass(&one_color("layer", &colors), |pass| painter.paint(pass, flat, 3))?;
+        Ok(())
+    })?;
+    let direct = canvas.bytes(device)?;
+    // The one in front, the one behind it, the one behind all, the layer, and nothing.
+    let at = |x: u32, y: u32| &direct[((y * SIDE + x) * 4) as usize..][..4];
+    equal("front", at(20, 10), &[0, 255, 0, 255])?;
+    equal("behind", at(6, 20), &[255, 0, 0, 255])?;
+    equal("last", at(1, 30), &[0, 0, 255, 255])?;
+    equal("layer", at(10, 3), &[255, 255, 0, 255])?;
+    equal("background", at(31, 0), &[0, 0, 0, 255])?;
+
+    for switches in 0..16u32 {
+        let is = |bit: u32| switches & (1 << bit) != 0;
+        device.set_hazard_mode(if is(0) { HazardMode::Fine } else { HazardMode::Conservative });
+        let mut arena = GraphArena::new();
+        arena.options().merge = is(1);
+        arena.options().alias = is(2);
+        arena.options().cull = is(3);
+        for frame in 0..2 {
+            let mut graph = Graph::new("frame", &mut arena);
+            let mut shown = graph.import_texture("canvas", *canvas.texture);
+            let mut image = graph.texture("image", TransientTexture::d2(RGBA8, SIDE, SIDE));
+            let mut depth = graph.texture("depth", TransientTexture::d2(DEPTH, SIDE, SIDE));
+            let mut unseen = graph.texture("unseen", TransientTexture::d2(RGBA8, SIDE, SIDE));
+            let scene = &scene;
+            let painter = &painter;
+            graph
+                .render("scene")
+                .color(0, &mut image, black)
+                .depth(&mut depth, LoadOp::Clear(1.0))
+                .record(move |pass| scene(pass));
+            graph
+                .render("unseen")
+                .color(0, &mut unseen, black)
+                .record(move |pass| painter.paint(pass, flat, 3));
+            graph.copy_texture("copy", &image, &mut shown);
+            graph
+                .render("layer")
+                .color(0, &mut shown, LoadOp::Load)
+                .record(move |pass| painter.paint(pass, flat, 3));
+            let submitted = graph.submit(device).map_err(|error| wrong("graph", "a submission", error))?;
+            finish(device, submitted.token)?;
+            equal(format!("switches {switches:04b}, frame {frame}"), &canvas.bytes(device)?, &direct)?;
+        }
+    }
+    device.set_hazard_mode(HazardMode::default());
+    Ok(Outcome::Passed)
+}
+
+/// Every texel of a made mip is the mean of what it covers of the next finer one, on odd sides too, in every layer.
+pub(crate) fn mips_are_the_means_of_their_texels<B: Backend>(device: &mut Device<B>) -> Answer {
+    const SIZE: [u32; 2] = [13, 6];
+    const MIPS: u32 = 4;
+    let mut mips = Mips::new(device)?;
+    let layers = if device.capabilities().features.contains(Features::LAYER_VIEWS) { 2 } else { 1 };
+    for (format, layers) in [(RGBA8, 1), (TextureFormat::Rgba8UnormSrgb, 1), (RGBA8, layers)] {
+        let usage = TextureUsages::RENDER_ATTACHMENT
+            | TextureUsages::TEXTURE_BINDING
+            | TextureUsages::COPY_SRC
+            | TextureUsages::COPY_DST;
+        let mut desc = TextureDesc::d2("mips", SIZE[0], SIZE[1], format, usage).with_mips(MIPS);
+        desc.size = extent([SIZE[0], SIZE[1], layers]);
+        let texture = device.create_texture(&desc)?;
+        let texels: Vec<u8> = (0..SIZE[0] * SIZE[1] * layers * 4).map(|i| (i * 37 % 251) as u8).collect();
+        let layout = rows(SIZE[0] * 4, SIZE[1]);
+        device.write_texture(&TexturePlace::mip(*texture, 0), desc.size, &layout, &texels)?;
+        let pipeline = mips.pipeline(device, format)?;
+        let mut arena = GraphArena::new();
+        let mut graph = Graph::new("mips", &mut arena);
+        let import = ImportTexture::new().mips(MIPS).layers(layers);
+        let mut imported = graph.import_texture_with("texture", *texture, import);
+        mips.generate(&mut graph, "mip", pipeline, &mut imported);
+        let submitted = graph.submit(device).map_err(|error| wrong("graph", "a submission", error))?;
+        finish(device, submitted.token)?;
+        let is_srgb = format == TextureFormat::Rgba8UnormSrgb;
+        let mut finer = (SIZE, texels);
+        for mip in 1..MIPS {
+            let size = [(SIZE[0] >> mip).max(1), (SIZE[1] >> mip).max(1)];
+            let found = read_mip(device, *texture, mip, TextureAspect::All, [size[0], size[1], layers])?;
+            let wanted = means(&finer.1, finer.0, size, layers, is_srgb);
+            let off = found.iter().zip(&wanted).position(|(a, b)| (f64::from(*a) - b).abs() > 1.01);
+            if let Some(at) = off {
+                let what = format!("{format:?}, {layers} layers, mip {mip}, byte {at}");
+                return Err(wrong(what, format!("about {:.2}", wanted[at]), found[at]));
+            }
+            // The next from what is there, so that roundings do not add up.
+            finer = (size, found);
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+/// The mean of each texel's part of a finer image, by area.
+fn means(texels: &[u8], from: [u32; 2], to: [u32; 2], layers: u32, srgb: bool) -> Vec<f64> {
+    let light = |value: f64| match value / 255.0 {
+        value if value <= 0.04045 => value / 12.92,
+        value => ((value + 0.055) / 1.055).powf(2.4),
+    };
+    let encoded = |value: f64| match value {
+        value if value <= 0.003_130_8 => value * 12.92 * 255.0,
+        value => (1.055 * value.powf(1.0 / 2.4) - 0.055) * 255.0,
+    };
+    // How much of texel `i` of the finer side lies in texel `at` of the coarser one.
+    let share = |at: u32, i: u32, from: u32, to: u32| {
+        let step = f64::from(from) / f64::from(to);
+        let (begin, end) = (f64::from(at) * step, f64::from(at + 1) * step);
+        (end.min(f64::from(i + 1)) - begin.max(f64::from(i))).max(0.0) / step
+    };
+    let mut out = Vec::new();
+    for layer in 0..layers {
+        for (y, x) in (0..to[1]).flat_map(|y| (0..to[0]).map(move |x| (y, x))) {
+            for channel in 0..4 {
+                let is_light = srgb && channel < 3;
+                let mut sum = 0.0;
+                for (j, i) in (0..from[1]).flat_map(|j| (0..from[0]).map(move |i| (j, i))) {
+                    let value =
+                        f64::from(texels[(((layer * from[1] + j) * from[0] + i) * 4 + channel) as usize]);
+                    let value = if is_light { light(value) } else { value };
+                    sum += value * share(x, i, from[0], to[0]) * share(y, j, from[1], to[1]);
+                }
+                out.push(if is_light { encoded(sum) } else { sum });
+            }
+        }
+    }
+    out
 }

@@ -25,6 +25,7 @@ mod layouts;
 mod list;
 mod samplers;
 mod sections;
+mod states;
 mod strips;
 mod textures;
 mod timings;

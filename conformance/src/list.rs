@@ -83,7 +83,14 @@ list! {
         sections_share_depth
         c030_sections_of_many_submissions
     }
+    states {
+        lines_instead_of_faces
+        unclipped_depth_is_clamped
+        clears_outside_of_passes
+    }
     graphs {
+        direct_passes_draw_the_same
+        mips_are_the_means_of_their_texels
         merged_passes_draw_the_same
         textures_in_one_heap
     }
@@ -140,6 +147,7 @@ list! {
         samples_are_read_apart
         depth_by_sample
         c061_resolve_for_store_and_for_discard
+        samples_are_resolved_outside_of_a_pass
         resolves_into_mips_and_layers
     }
     formats {
@@ -174,6 +182,7 @@ list! {
         anisotropy
         comparison
         c066_arrays_of_any_length
+        some_layers_of_a_texture
         cube_faces_in_order
         volume_slices
     }

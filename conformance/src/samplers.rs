@@ -365,3 +365,37 @@ pub(crate) fn volume_slices<B: Backend>(device: &mut Device<B>) -> Answer {
     close("between slices", &found, &[of_layer(1.5)], filtered(of_layer(1.0)))?;
     Ok(Outcome::Passed)
 }
+
+/// One layer of an array, and the last two, are sampled as what they are, or refused by name.
+pub(crate) fn some_layers_of_a_texture<B: Backend>(device: &mut Device<B>) -> Answer {
+    let mut desc = TextureDesc::uploaded("layers", 1, 1, 1, R8);
+    desc.size = extent([1, 1, 5]);
+    let texture = device.create_texture(&desc)?;
+    device.write_texture(&TexturePlace::mip(*texture, 0), desc.size, &rows(1, 1), &[10, 20, 30, 40, 50])?;
+    let view = TextureViewDesc { base_layer: 3, layers: 1, ..Default::default() };
+    let dimension = Some(TextureViewDimension::D2);
+    let face = device.create_texture_view(*texture, &TextureViewDesc { dimension, ..view })?;
+    let dimension = Some(TextureViewDimension::D2Array);
+    let some = device.create_texture_view(*texture, &TextureViewDesc { dimension, layers: 2, ..view })?;
+    let nearest = SamplerDesc::nearest("nearest");
+    let probes = [Probe::new([0.5, 0.5, 0.0], 0.0), Probe::new([0.5, 0.5, 1.0], 0.0)];
+    let has = device.capabilities().features.contains(Features::LAYER_VIEWS);
+    for (entry, view, probes, wanted) in [
+        (entries::SAMPLE_FLAT, *face, &probes[..1], &[40.0f32][..]),
+        (entries::SAMPLE_LAYERED, *some, &probes[..], &[40.0, 50.0]),
+    ] {
+        let found = probe(device, entry, view, &nearest, probes, &[]);
+        if has {
+            let wanted: Vec<f32> = wanted.iter().map(|value| value / 255.0).collect();
+            close(entry, &found?, &wanted, 1e-3)?;
+        } else {
+            match found {
+                Err(crate::Failure::Device(error)) => {
+                    refused::<()>(entry, "feature LAYER_VIEWS", Err(error))?
+                }
+                _ => return Err(crate::kit::wrong(entry, "an error that names LAYER_VIEWS", "success")),
+            }
+        }
+    }
+    Ok(if has { Outcome::Passed } else { Outcome::Unsupported("LAYER_VIEWS".into()) })
+}

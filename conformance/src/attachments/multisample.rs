@@ -309,3 +309,29 @@ pub(crate) fn resolves_into_mips_and_layers<B: Backend>(device: &mut Device<B>) 
     })?;
     Ok(Outcome::Passed)
 }
+
+/// Samples that a pass has stored are averaged later, and stay what they are: they can be resolved again.
+pub(crate) fn samples_are_resolved_outside_of_a_pass<B: Backend>(device: &mut Device<B>) -> Answer {
+    let painter = Painter::new(device, &[Paint::new([-1.0, -1.0, 0.0, 1.0], WHITE, 0.5, 0.0)])?;
+    let samples = Samples::new(device, RGBA8, SIDE)?;
+    let canvases = [Canvas::new(device, SIDE, SIDE, RGBA8)?, Canvas::new(device, SIDE, SIDE, RGBA8)?];
+    let targets = [Some(RGBA8.into())];
+    let raster = Raster { targets: &targets, multisample: FOUR, ..Default::default() };
+    let pipeline = painter.pipeline(device, &raster)?;
+    perform(device, |recorder| {
+        let colors = [clear(*samples.view, BLACK)];
+        recorder.render_pass(&one_color("samples", &colors), |pass| painter.paint(pass, *pipeline, 0))?;
+        recorder.resolve_texture(*samples.view, *canvases[0].view)?;
+        recorder.resolve_texture(*samples.view, *canvases[1].view)?;
+        Ok(())
+    })?;
+    for canvas in &canvases {
+        let half = |x, _| if x < SIDE / 2 { gray(SAMPLES) } else { gray(0) };
+        canvas.image(device)?.expect("resolved", 1, half)?;
+    }
+    let mut recorder = device.record("refused")?;
+    let flat = recorder.resolve_texture(*canvases[0].view, *canvases[1].view);
+    drop(recorder);
+    refused("a source of one sample", "invalid", flat)?;
+    Ok(Outcome::Passed)
+}

@@ -102,6 +102,8 @@ mod error;
 mod graph;
 mod heaps;
 mod kept;
+#[cfg(feature = "mips")]
+mod mips;
 mod packing;
 mod pass;
 mod phase;
@@ -120,6 +122,8 @@ pub use context::GraphOptions;
 pub use declare::PassKind;
 pub use error::GraphError;
 pub use graph::Graph;
+#[cfg(feature = "mips")]
+pub use mips::Mips;
 pub use pass::{ComputeBody, ComputeBuilder, RenderBody, RenderBuilder};
 pub use purlin_rhi::plan::HazardMode;
 pub use report::GraphReport;

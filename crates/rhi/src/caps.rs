@@ -56,6 +56,9 @@ bitflags::bitflags! {
         const NON_UNIFORM_INDEXING = 1 << 22;
         /// Several indirect draws by one call, as many as a buffer says.
         const MULTI_DRAW_INDIRECT_COUNT = 1 << 32;
+        /// Shaders sample views of some of a texture's layers: a slice of an array, or a face of a cube. Without it a
+        /// sampled view has all of them; as attachments and storage textures there are such views everywhere.
+        const LAYER_VIEWS = 1 << 33;
     }
 }
 
@@ -66,6 +69,7 @@ impl Features {
         .union(Features::VIEW_FORMATS)
         .union(Features::PRIMITIVE_RESTART)
         .union(Features::CUBE_AS_ARRAY)
+        .union(Features::LAYER_VIEWS)
         .union(Features::VOLUME_COPIES)
         .union(Features::MULTISAMPLED_TEXTURES)
         .union(Features::SAMPLE_MASKS)

@@ -88,6 +88,8 @@ pub(crate) struct TextureViewRecord {
     pub samples: u32,
     pub usage: TextureUsages,
     pub contents: Contents,
+    /// Shaders cannot sample it on this device: it shows some of the layers.
+    pub partial: bool,
 }
 
 #[derive(Debug)]

@@ -104,6 +104,8 @@ fn features(native: Native, backend: Backend, downlevel: DownlevelFlags) -> Feat
     features.set(Features::VOLUME_COPIES, backend != Backend::Gl);
     // OpenGL's textures have one target, and wgpu makes cubes of what could be one.
     features.set(Features::CUBE_AS_ARRAY, backend != Backend::Gl);
+    // Nor are there views that begin at a layer: a shader would read the first, or nothing.
+    features.set(Features::LAYER_VIEWS, backend != Backend::Gl);
     // WebGL 2 has no such textures, and elsewhere wgpu gives them the wrong target (gfx-rs/wgpu#6084); there are
     // renderbuffers of several samples only.
     features.set(Features::MULTISAMPLED_TEXTURES, backend != Backend::Gl);

@@ -332,6 +332,13 @@ impl Binder<'_> {
                     let found = format!("{:?} of {:?}", record.sample_type, record.format);
                     return refuse(format!("sample type {sample_type:?}"), found);
                 }
+                if record.partial {
+                    let detail = format!(
+                        "binding {binding}: {} of the texture's layers (view \"{}\")",
+                        record.range.layers, record.label
+                    );
+                    return Err(unsupported(self.what(), "feature LAYER_VIEWS", detail));
+                }
                 TextureUse::Sampled(wanted.visibility)
             }
             BindingType::StorageTexture { access, format, .. } => {

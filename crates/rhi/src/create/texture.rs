@@ -265,6 +265,8 @@ impl<B: Backend> Device<B> {
             samples: record.samples,
             usage: if attachable { record.usage } else { record.usage - TextureUsages::RENDER_ATTACHMENT },
             contents: record.contents,
+            partial: range.layers != record.layers()
+                && !self.capabilities().features.contains(Features::LAYER_VIEWS),
         };
         let slot = self.registry.views.next_slot()?;
         if let Err(error) = self.backend.create_texture_view(slot, &native) {

@@ -7,6 +7,7 @@
 
 mod attachments;
 mod bind;
+mod by_pass;
 mod compute;
 pub(crate) mod declared;
 mod parallel;

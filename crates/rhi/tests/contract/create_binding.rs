@@ -396,6 +396,27 @@ fn bound_views_have_usage_dimension_aspect_and_sample_type() {
     invalid(bind(combined, SAMPLED, 1), "entries", &["a view of one aspect", "DEPTH | STENCIL"]);
 }
 
+/// Where shaders cannot sample some of the layers, a view of them is refused, and still attached.
+#[test]
+fn views_of_some_layers_need_their_feature() {
+    let features = Features::all() - Features::LAYER_VIEWS;
+    let mut gpu = device(NullConfig { features, ..NullConfig::default() }).0;
+    let layout = group_layout(&mut gpu, &[entry(0, FS, sampled())]);
+    let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::RENDER_ATTACHMENT;
+    let mut bind = |layers, shown| {
+        let desc = TextureDesc { size: extent(4, 4, layers), ..TextureDesc::d2("t", 4, 4, COLOR, usage) };
+        let texture = gpu.create_texture(&desc).unwrap();
+        let desc = TextureViewDesc { label: "view", base_layer: layers - shown, ..Default::default() };
+        let view = gpu.create_texture_view(*texture, &desc).unwrap();
+        let mut recorder = gpu.record("clear").unwrap();
+        recorder.clear_color(*view, ClearValue::Float([0.0; 4])).unwrap();
+        drop(recorder);
+        make(&mut gpu, *layout, &[BindGroupEntry::texture(0, *view)])
+    };
+    assert!(bind(1, 1).is_ok());
+    unsupported(bind(3, 1), "feature LAYER_VIEWS", &["binding 0: 1 of the texture's layers", "\"view\""]);
+}
+
 #[test]
 fn storage_views_have_the_layouts_format_and_one_mip() {
     let mut gpu = plain();
