@@ -7,7 +7,8 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("purlin-shader", &[]),
     ("purlin-vulkan", &["purlin-rhi"]),
     ("purlin-wgpu", &["purlin-rhi"]),
-    ("purlin-graph", &["purlin-rhi"]),
+    // The shader compiler at build time only, for the mip generator.
+    ("purlin-graph", &["purlin-rhi", "purlin-shader"]),
     ("purlin-frame", &["purlin-rhi", "purlin-graph"]),
     ("purlin-material", &["purlin-rhi", "purlin-graph"]),
     (
