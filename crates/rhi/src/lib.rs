@@ -60,6 +60,7 @@ mod record;
 mod records;
 mod registry;
 pub mod request;
+mod sampled;
 pub mod services;
 pub mod shader;
 mod slots;

@@ -8,12 +8,13 @@ use crate::caps::Limits;
 use crate::desc::{Contents, HeapClass, MemoryClass};
 use crate::handle::BindGroupLayout;
 use crate::label::Label;
-use crate::plan::{Aspects, BufferUse, ResourceUse, TextureRange};
+use crate::plan::{Aspects, BufferUse, Layout, ResourceUse, TextureRange, TextureUse};
+use crate::sampled::{Class, Classes};
 use crate::shader::ShaderSource;
 use crate::table::Record;
 use crate::types::{
-    BindGroupLayoutEntry, BindingType, BufferBindingType, BufferUsages, Extent3d, IndexFormat, TextureAspect,
-    TextureDimension, TextureFormat, TextureSampleType, TextureUsages, TextureViewDimension,
+    BindGroupLayoutEntry, BindingType, BufferBindingType, BufferUsages, Extent3d, IndexFormat, ShaderStages,
+    TextureAspect, TextureDimension, TextureFormat, TextureSampleType, TextureUsages, TextureViewDimension,
 };
 use crate::written::Written;
 
@@ -106,6 +107,8 @@ pub(crate) struct BindGroupLayoutRecord {
     pub entries: Box<[BindGroupLayoutEntry]>,
     /// What each entry that is a buffer asks.
     pub rules: Box<[Option<BufferRule>]>,
+    /// What each entry that is a sampled texture takes.
+    pub sampled: Box<[Classes]>,
     /// What a group of this layout binds, each element of an array counted.
     pub elements: u32,
     pub dynamic_uniform: u32,
@@ -345,6 +348,49 @@ impl Record for BufferRecord {
     }
 }
 
+/// Whether uploads have reached all of it.
+impl Record for TextureRecord {
+    type Hot = bool;
+    fn label(&self) -> &str {
+        &self.label
+    }
+    fn hot(&self) -> bool {
+        self.written.is_whole()
+    }
+}
+
+/// What binding a view of uploaded contents asks, to be sampled.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct HotView {
+    pub texture: u32,
+    /// None for what has to be looked at in full.
+    pub class: Class,
+    /// Where the texture rests.
+    pub layout: Layout,
+}
+
+impl Record for TextureViewRecord {
+    type Hot = HotView;
+    fn label(&self) -> &str {
+        &self.label
+    }
+    fn hot(&self) -> HotView {
+        let aspects = self.range.aspects;
+        let plain = self.contents == Contents::Uploaded
+            && self.usage.contains(TextureUsages::TEXTURE_BINDING)
+            && aspects.bits().is_power_of_two()
+            && !self.partial;
+        HotView {
+            texture: self.texture,
+            class: match plain {
+                true => Class::new(self.dimension, self.sample_type, self.samples > 1),
+                false => Class::NONE,
+            },
+            layout: TextureUse::Sampled(ShaderStages::FRAGMENT).layout(aspects),
+        }
+    }
+}
+
 impl Record for BindGroupRecord {
     type Hot = HotGroup;
     fn label(&self) -> &str {
@@ -375,8 +421,6 @@ macro_rules! records {
     )*};
 }
 records!(
-    TextureRecord,
-    TextureViewRecord,
     SamplerRecord,
     BindGroupLayoutRecord,
     PipelineLayoutRecord,

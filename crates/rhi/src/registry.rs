@@ -169,7 +169,11 @@ impl Registry {
     /// Notes an upload to a texture.
     pub(crate) fn written(&mut self, texture: u32, range: &TextureRange) {
         if let Some(record) = self.textures.at_mut(texture) {
+            let before = record.written.is_whole();
             record.written.insert(range);
+            if record.written.is_whole() != before {
+                self.textures.refresh(texture);
+            }
         }
     }
 

@@ -161,6 +161,12 @@ impl<R: Record> Table<R> {
         }
     }
 
+    /// What commands ask of the live resource in a slot.
+    #[inline]
+    pub(crate) fn hot_at(&self, slot: u32) -> Option<&R::Hot> {
+        self.live.get(slot as usize).filter(|row| row.bits != 0).map(|row| &row.hot)
+    }
+
     /// The record behind a handle.
     #[inline]
     pub(crate) fn get<K: Kind>(&self, handle: Handle<K>) -> Option<&R> {

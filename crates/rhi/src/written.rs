@@ -31,6 +31,11 @@ impl Written {
         Self { bits, mips: desc.mips, layers, aspects, missing: count }
     }
 
+    /// Whether every subresource was written, or the ledger knows.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.missing == 0
+    }
+
     /// Whether every subresource of the range was written.
     pub(crate) fn contains(&self, range: &TextureRange) -> bool {
         self.missing == 0 || self.cells(range).all(|(word, bit)| self.bits[word] & bit != 0)

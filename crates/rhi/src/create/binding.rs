@@ -12,6 +12,7 @@ use crate::error::{Result, invalid, named, unsupported};
 use crate::handle::{ResourceKind, kind};
 use crate::owned::Owned;
 use crate::registry::{BindGroupLayoutRecord, BufferRule, PipelineLayoutRecord};
+use crate::sampled::Classes;
 use crate::types::{
     BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages, StorageTextureAccess,
     TextureSampleType, TextureViewDimension,
@@ -70,6 +71,7 @@ impl<B: Backend> Device<B> {
         self.check_stage_counts(entries.iter(), what)?;
         // Within the limits of a stage, so within range.
         let elements = entries.iter().map(count).sum();
+        let sampled = entries.iter().map(Classes::of).collect();
         let rules = entries.iter().map(|entry| BufferRule::new(entry, self.limits())).collect();
         let slot = self.registry.group_layouts.next_slot()?;
         if let Err(error) = self.backend.create_bind_group_layout(slot, desc.label, &entries) {
@@ -81,6 +83,7 @@ impl<B: Backend> Device<B> {
                 label: desc.label.into(),
                 entries,
                 rules,
+                sampled,
                 elements,
                 dynamic_uniform,
                 dynamic_storage,

@@ -16,10 +16,10 @@ use crate::registry::{
     BindGroupLayoutRecord, BindGroupRecord, BufferRecord, BufferRule, DynamicBinding, Registry,
     SamplerRecord, TextureRecord, TextureViewRecord, TrackedBinding,
 };
+use crate::sampled::{Classes, samples_as};
 use crate::table::{Record, Table};
 use crate::types::{
-    BindGroupLayoutEntry, BindingType, SamplerBindingType, StorageTextureAccess, TextureSampleType,
-    TextureUsages,
+    BindGroupLayoutEntry, BindingType, SamplerBindingType, StorageTextureAccess, TextureUsages,
 };
 
 impl<B: Backend> Device<B> {
@@ -92,8 +92,8 @@ impl Binder<'_> {
         if entries.len() != layout.entries.len() {
             return Err(self.mismatch(layout, entries));
         }
-        let wanted = layout.entries.iter().zip(&layout.rules);
-        for ((wanted, rule), mut given) in wanted.zip(entries) {
+        let wanted = layout.entries.iter().zip(&layout.rules).zip(&layout.sampled);
+        for (((wanted, rule), classes), mut given) in wanted.zip(entries) {
             // Mostly in the layout's order. As many entries as the layout has, and each of its bindings found: then
             // none is there twice.
             if given.binding != wanted.binding {
@@ -106,12 +106,14 @@ impl Binder<'_> {
                 (BindingResource::Buffer { buffer, offset, size }, None) => {
                     self.bind_buffer(wanted, rule.as_ref(), (buffer, offset, size), group)?;
                 }
-                (BindingResource::Texture(view), None) => self.bind_texture(wanted, view, group)?,
+                (BindingResource::Texture(view), None) => self.bind_view(wanted, *classes, view, group)?,
                 (BindingResource::Sampler(sampler), None) => self.bind_sampler(wanted, sampler, group)?,
                 (BindingResource::TextureArray(views), Some(count))
                     if matches!(wanted.ty, BindingType::Texture { .. }) =>
                 {
-                    self.bind_array(wanted, views, count, group, Self::bind_texture)?;
+                    self.bind_array(wanted, views, count, group, |binder, wanted, view, group| {
+                        binder.bind_view(wanted, *classes, view, group)
+                    })?;
                 }
                 (BindingResource::SamplerArray(samplers), Some(count))
                     if matches!(wanted.ty, BindingType::Sampler(_)) =>
@@ -291,6 +293,25 @@ impl Binder<'_> {
         invalid(what, "entries", expected, at(format!("contents {:?}", record.contents)))
     }
 
+    /// A view of contents that are all uploaded, of the right kind: two rows say so. All else is looked at in full.
+    #[inline]
+    fn bind_view(
+        &self,
+        wanted: &BindGroupLayoutEntry,
+        classes: Classes,
+        view: TextureView,
+        group: &mut BindGroupRecord,
+    ) -> Result<()> {
+        if let Some(hot) = self.views.hot(view)
+            && classes.take(hot.class)
+            && self.textures.hot_at(hot.texture).is_some_and(|whole| *whole)
+        {
+            group.bindings.push(NativeBinding::Texture { view: view.slot(), layout: hot.layout });
+            return Ok(());
+        }
+        self.bind_texture(wanted, view, group)
+    }
+
     #[inline(never)]
     fn bind_texture(
         &self,
@@ -435,16 +456,6 @@ fn at_element(mut error: Error, index: usize) -> Error {
         what.push_str(&format!(", element {index}"));
     }
     error
-}
-
-/// Whether a binding of one sample type takes what a view has.
-fn samples_as(found: TextureSampleType, wanted: TextureSampleType) -> bool {
-    match wanted {
-        TextureSampleType::Float { filterable: false } => {
-            matches!(found, TextureSampleType::Float { .. } | TextureSampleType::Depth)
-        }
-        other => other == found,
-    }
 }
 
 impl BindGroupEntry<'_> {
