@@ -72,7 +72,7 @@ pub use target::{SurfaceTarget, WindowHandles};
 use crate::backend::Backend;
 use crate::desc::{Contents, TextureDesc, TextureViewDesc};
 use crate::device::Device;
-use crate::error::{Error, HandleProblem, Result, state as wrong_state};
+use crate::error::{BackendError, Error, HandleProblem, Result, state as wrong_state};
 use crate::handle::{DeviceTag, ResourceKind, Texture, TextureView};
 use crate::plan::{Aspects, Layout, Scope, TextureRange, TextureState};
 use crate::registry::TextureRecord;
@@ -410,7 +410,15 @@ impl<B: Backend> Device<B> {
         self.maintain()?;
         let free = self.surfaces.records.iter().position(Option::is_none);
         let slot = free.unwrap_or(self.surfaces.records.len()) as u32;
-        self.backend.create_surface(slot, label, target)?;
+        if let Err(error) = self.backend.create_surface(slot, label, target) {
+            // A loss is the device's matter, and every later call's.
+            return Err(match error {
+                Error::DeviceLost { what, detail } => {
+                    self.backend_error(BackendError::DeviceLost(detail), what)
+                }
+                other => other,
+            });
+        }
         self.surfaces.last_serial += 1;
         let serial = self.surfaces.last_serial;
         let record = SurfaceRecord {

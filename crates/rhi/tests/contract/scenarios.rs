@@ -1,6 +1,8 @@
 //! What programs do, in short: each scenario is a run of public calls that ends at the first error. The fault harness
 //! runs every one of them with every failure; a scenario is added by one function and one line in [`ALL`].
 
+mod more;
+
 use std::any::Any;
 
 use purlin_rhi::handle::{Handle, kind::Kind};
@@ -140,6 +142,9 @@ pub const ALL: &[(&str, Scenario)] = &[
     ("updates", updates),
     ("discarded", discarded),
     ("destruction", destruction),
+    ("multisampled", more::multisampled),
+    ("tables", more::tables),
+    ("windows", more::windows),
 ];
 
 /// The storage of the scenarios' devices: small, so that rings turn and pages fill.
