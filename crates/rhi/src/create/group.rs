@@ -102,28 +102,44 @@ impl Binder<'_> {
                     None => return Err(self.mismatch(layout, entries)),
                 };
             }
-            match (given.resource, wanted.count) {
-                (BindingResource::Buffer { buffer, offset, size }, None) => {
+            match given.resource {
+                // No array is one of buffers.
+                BindingResource::Buffer { buffer, offset, size } => {
                     self.bind_buffer(wanted, rule.as_ref(), (buffer, offset, size), group)?;
                 }
-                (BindingResource::Texture(view), None) => self.bind_view(wanted, *classes, view, group)?,
-                (BindingResource::Sampler(sampler), None) => self.bind_sampler(wanted, sampler, group)?,
-                (BindingResource::TextureArray(views), Some(count))
-                    if matches!(wanted.ty, BindingType::Texture { .. }) =>
-                {
-                    self.bind_array(wanted, views, count, group, |binder, wanted, view, group| {
-                        binder.bind_view(wanted, *classes, view, group)
-                    })?;
+                BindingResource::Texture(view) if wanted.count.is_none() => {
+                    self.bind_view(wanted, *classes, view, group)?;
                 }
-                (BindingResource::SamplerArray(samplers), Some(count))
-                    if matches!(wanted.ty, BindingType::Sampler(_)) =>
-                {
-                    self.bind_array(wanted, samplers, count, group, Self::bind_sampler)?;
+                BindingResource::Sampler(sampler) if wanted.count.is_none() => {
+                    self.bind_sampler(wanted, sampler, group)?;
                 }
-                (given, _) => return Err(self.wrong_shape(wanted, &given)),
+                _ => self.bind_list(wanted, *classes, &given.resource, group)?,
             }
         }
         Ok(())
+    }
+
+    /// Binds an array, or says that it is none, or that one was wanted.
+    #[inline(never)]
+    fn bind_list(
+        &self,
+        wanted: &BindGroupLayoutEntry,
+        classes: Classes,
+        given: &BindingResource<'_>,
+        group: &mut BindGroupRecord,
+    ) -> Result<()> {
+        match (given, wanted.ty, wanted.count) {
+            (BindingResource::TextureArray(views), BindingType::Texture { .. }, Some(count)) => {
+                let bind = |binder: &Self, wanted: &_, view, group: &mut _| {
+                    binder.bind_view(wanted, classes, view, group)
+                };
+                self.bind_array(wanted, views, count, group, bind)
+            }
+            (BindingResource::SamplerArray(samplers), BindingType::Sampler(_), Some(count)) => {
+                self.bind_array(wanted, samplers, count, group, Self::bind_sampler)
+            }
+            _ => Err(self.wrong_shape(wanted, given)),
+        }
     }
 
     /// Binds the elements of an array, and the first one in place of each that is not there.
