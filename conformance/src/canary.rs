@@ -38,7 +38,8 @@ pub fn write_then_read<B: Backend>(device: &mut Device<B>, barriers: bool) -> Re
                     },
                 )?;
             } else {
-                recorder.compute_pass_planned(label, &uses, |mut pass| {
+                let desc = ComputePassDesc { label, ..Default::default() };
+                recorder.compute_pass_planned(&desc, &uses, |mut pass| {
                     pass.set_pipeline(**pipeline);
                     pass.set_bind_group(0, *group, &[]);
                     pass.dispatch([1, 1, 1]);

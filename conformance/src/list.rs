@@ -245,5 +245,21 @@ list! {
     }
     timings {
         passes_are_timed
+        frames_are_timed
+    }
+    queries {
+        occlusion
+        one_set_for_every_recording
+        c078_slots_never_written
+        statistics_of_draws
+        statistics_of_dispatches
+        c080_queries_of_merged_passes
+        mistakes_are_refused
+    }
+    storage {
+        eighty_objects_of_every_kind
+        seventy_two_small_textures
+        draws_over_forty_passes
+        a_batch_of_eleven_hundred_draws
     }
 }

@@ -3,7 +3,7 @@
 use purlin_rhi::backend::Backend;
 use purlin_rhi::plan::BufferUse;
 use purlin_rhi::types::ShaderStages;
-use purlin_rhi::{BindGroupEntry, Capability, ComputePassDesc, Device, TimestampQuery};
+use purlin_rhi::{BindGroupEntry, Capability, ComputePassDesc, Device, GpuTime, TimestampQuery, Timing};
 
 use crate::kit::{Checked, Program, all_of, buffer_use, equal, perform, result_buffer, wrong};
 use crate::shaders::compute::{SHADER, entries};
@@ -41,8 +41,8 @@ pub(crate) fn passes_are_timed<B: Backend>(device: &mut Device<B>) -> Answer {
     equal("labels in order", &labels, &["small", "large", "clear_buffer"])?;
     for time in &times {
         // A tick may be long, so zero is legal; a clock that runs backwards would be an enormous number.
-        match time.nanoseconds {
-            Some(nanoseconds) if (0.0..60e9).contains(&nanoseconds) => {}
+        match time.time {
+            GpuTime::Elapsed(nanoseconds) if (0.0..60e9).contains(&nanoseconds) => {}
             other => {
                 return Err(wrong(
                     format!("time of {}", time.label),
@@ -63,5 +63,40 @@ pub(crate) fn passes_are_timed<B: Backend>(device: &mut Device<B>) -> Answer {
     device.enable_timings(capability, false);
     work(device, &[("untimed", 1)])?;
     equal("off again", &[device.pass_times()?.is_none()], &[true])?;
+    Ok(Outcome::Passed)
+}
+
+/// A frame takes no less than its passes, and says how far it is.
+pub(crate) fn frames_are_timed<B: Backend>(device: &mut Device<B>) -> Answer {
+    let Some(capability) = device.capability::<TimestampQuery>() else {
+        return Ok(Outcome::Unsupported(TimestampQuery::NAME.into()));
+    };
+    equal("before anything", &[device.frame_time()?], &[Timing::Off])?;
+    device.enable_timings(capability, true);
+    equal("switched on", &[device.frame_time()?], &[Timing::NotSubmitted])?;
+    work(device, &[("first", 1000), ("second", 1000)])?;
+    let token = device.last_submission();
+    let frame = match device.frame_time()? {
+        Timing::Ready(frame) => frame,
+        other => return Err(wrong("a completed frame", "its time", format!("{other:?}"))),
+    };
+    device.enable_timings(capability, false);
+    equal("the submission", &[frame.token], &[token])?;
+    equal("passes", &[frame.passes.len() as u32, frame.untimed], &[3, 0])?;
+    equal("precision", &[Some(frame.precision)], &[device.timestamp_precision()])?;
+    if frame.precision.tick <= 0.0
+        || frame.precision.valid_bits.is_some_and(|bits| !(36..=64).contains(&bits))
+    {
+        return Err(wrong("precision", "a tick, and 36 to 64 bits", format!("{:?}", frame.precision)));
+    }
+    let sum: Option<f64> = frame.passes.iter().map(|pass| pass.time.nanoseconds()).sum();
+    match (frame.time, sum) {
+        // Each of the timestamps may be rounded by itself.
+        (GpuTime::Elapsed(whole), Some(sum)) if sum <= whole + 8.0 * f64::from(frame.precision.tick) => {}
+        other => {
+            return Err(wrong("the frame and its passes", "no less than their sum", format!("{other:?}")));
+        }
+    }
+    equal("taken once", &[device.frame_time()?], &[Timing::Off])?;
     Ok(Outcome::Passed)
 }

@@ -163,9 +163,9 @@ fn each_with_a_group(count: u32, declare_groups: bool) -> Outcome<Body> {
     Ok(Box::new(move || {
         let _ = &kept;
         let desc = if declare_groups {
-            ComputePassDesc { label: "dispatches", uses: &[], groups: &declared }
+            ComputePassDesc { label: "dispatches", uses: &[], groups: &declared, ..Default::default() }
         } else {
-            ComputePassDesc { label: "dispatches", uses: &uses, groups: &[] }
+            ComputePassDesc { label: "dispatches", uses: &uses, groups: &[], ..Default::default() }
         };
         frame(&mut world, |recorder| {
             recorder.compute_pass(&desc, |pass| {

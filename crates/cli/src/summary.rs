@@ -84,15 +84,10 @@ impl Summary {
                 Bytes(stats.peak_bytes)
             ),
         );
-        self.line(
-            "memory",
-            format!(
-                "{} logical, {} allocated, {} in blocks",
-                Bytes(memory.logical),
-                Bytes(memory.allocated),
-                Bytes(memory.blocks)
-            ),
-        );
+        let native = memory.native.map_or("allocation unknown".into(), |native| {
+            format!("{} allocated, {} in blocks", Bytes(native.allocated), Bytes(native.blocks))
+        });
+        self.line("memory", format!("{} logical, {native}", Bytes(memory.logical)));
     }
 
     pub fn times(&mut self, times: &Times) {
@@ -143,7 +138,7 @@ impl Times {
         let Some(last) = warm.last() else { return Vec::new() };
         let samples = |index: usize| {
             let passes = warm.iter().filter_map(|frame| frame.get(index));
-            passes.filter_map(|pass| pass.nanoseconds).collect::<Vec<_>>()
+            passes.filter_map(|pass| pass.time.nanoseconds()).collect::<Vec<_>>()
         };
         last.iter()
             .enumerate()

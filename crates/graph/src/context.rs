@@ -230,6 +230,8 @@ pub(crate) enum Liveness {
     Kept,
     SideEffect,
     Readback,
+    /// Its queries are read.
+    Queried,
     WritesImport(u32),
     Exported(u32),
     /// It makes contents that this pass uses.

@@ -12,8 +12,8 @@ use std::panic::Location;
 
 use purlin_rhi::types::ShaderStages;
 use purlin_rhi::{
-    AspectOps, BindGroupLayout, Buffer, BufferSlice, ClearValue, ComputePipeline, LoadOp, RenderPipeline,
-    Sampler, TexelLayout, Texture, TextureView,
+    AspectOps, BindGroupLayout, Buffer, BufferSlice, ClearValue, ComputePipeline, LoadOp,
+    PassTimestampWrites, QuerySet, RenderPipeline, Sampler, TexelLayout, Texture, TextureView,
 };
 use rustc_hash::FxHashMap;
 
@@ -174,6 +174,8 @@ pub(crate) struct PassDecl {
     pub kind: PassKind,
     pub work: Work,
     pub side_effect: bool,
+    /// Its part of [`Declared::queries`], counted from one; zero of nearly all passes.
+    queries: u32,
     attachments: (u32, u32),
     groups: (u32, u32),
     uses: (u32, u32),
@@ -194,6 +196,30 @@ impl PassDecl {
     pub(crate) fn uses(&self) -> Range<u32> {
         self.uses.0..self.uses.1
     }
+}
+
+/// The queries of a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct QueryDecl {
+    pub occlusion: Option<QuerySet>,
+    pub statistics: Option<QuerySet>,
+    pub timestamps: Option<PassTimestampWrites>,
+}
+
+impl QueryDecl {
+    /// Whether the pass writes queries of a set.
+    pub(crate) fn writes(&self, set: QuerySet) -> bool {
+        let timestamps = self.timestamps.map(|writes| writes.query_set);
+        [self.occlusion, self.statistics, timestamps].contains(&Some(set))
+    }
+}
+
+/// Queries that are read when all passes are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct QueryReadDecl {
+    pub set: QuerySet,
+    pub first: u32,
+    pub end: u32,
 }
 
 /// A resource whose contents are wanted after the frame.
@@ -231,6 +257,10 @@ pub(crate) struct Declared {
     pub bindings: Kept<BindingDecl>,
     pub uses: Kept<DeclaredUse>,
     pub exports: Kept<ExportDecl>,
+    pub queries: Kept<QueryDecl>,
+    pub query_reads: Kept<QueryReadDecl>,
+    /// The queries of the pass being declared.
+    pub open_queries: Option<QueryDecl>,
     /// The groups that bind something else than in the last frame, while the structure is the same, until they do. An
     /// abandoned builder may leave too many behind.
     pub rebound: Vec<(u32, Change)>,
@@ -251,6 +281,8 @@ impl Declared {
         self.bindings.begin();
         self.uses.begin();
         self.exports.begin();
+        self.queries.begin();
+        self.query_reads.begin();
     }
 
     /// Ends the frame.
@@ -264,8 +296,10 @@ impl Declared {
             self.bindings.end(),
             self.uses.end(),
             self.exports.end(),
+            self.queries.end(),
+            self.query_reads.end(),
         ];
-        self.same &= ends == [true; 7];
+        self.same &= ends == [true; 9];
     }
 
     /// Adds a resource, or finds the import that there is already.
@@ -331,17 +365,45 @@ impl Declared {
         start: [u32; 3],
     ) {
         let ends = self.ends();
+        let queries = match self.open_queries {
+            None => 0,
+            Some(_) => self.end_queries(),
+        };
         let pass = PassDecl {
             name,
             at,
             kind,
             work,
             side_effect,
+            queries,
             attachments: (start[0], ends[0]),
             groups: (start[1], ends[1]),
             uses: (start[2], ends[2]),
         };
         self.passes.push(pass, &mut self.same);
+    }
+
+    /// Ends the queries of the pass being declared; their number, counted from one.
+    #[cold]
+    fn end_queries(&mut self) -> u32 {
+        if let Some(queries) = self.open_queries.take() {
+            self.queries.push(queries, &mut self.same);
+        }
+        self.queries.len() as u32
+    }
+
+    /// The queries of a pass; mostly none.
+    #[inline]
+    pub(crate) fn queries_of(&self, pass: &PassDecl) -> Option<&QueryDecl> {
+        match pass.queries {
+            0 => None,
+            number => self.queries.get(number as usize - 1),
+        }
+    }
+
+    /// Adds queries that are read at the end.
+    pub(crate) fn read_queries(&mut self, read: QueryReadDecl) {
+        self.query_reads.push(read, &mut self.same);
     }
 
     /// Adds an export.
@@ -395,6 +457,7 @@ impl Declared {
         self.uses.rewind(uses as usize);
         let bindings = self.groups.last().map_or(0, |group| group.bindings.1);
         self.bindings.rewind(bindings as usize);
+        self.open_queries = None;
     }
 }
 
@@ -427,6 +490,7 @@ impl Entry for PassDecl {
         same_place(self.at, new.at)
             && self.kind == new.kind
             && self.side_effect == new.side_effect
+            && self.queries == new.queries
             && self.attachments.1 == new.attachments.1
             && self.groups.1 == new.groups.1
             && self.uses.1 == new.uses.1
@@ -601,6 +665,22 @@ impl Entry for DeclaredUse {
     }
 
     #[inline]
+    fn renew(&mut self, _: &Self) {}
+}
+
+impl Entry for QueryDecl {
+    fn same(&self, new: &Self) -> bool {
+        self == new
+    }
+
+    fn renew(&mut self, _: &Self) {}
+}
+
+impl Entry for QueryReadDecl {
+    fn same(&self, new: &Self) -> bool {
+        self == new
+    }
+
     fn renew(&mut self, _: &Self) {}
 }
 

@@ -1,21 +1,22 @@
 //! The graph: resources, passes and sinks of one frame, declared in the order of execution.
 
+use std::ops::Range;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bumpalo::Bump;
 use purlin_rhi::backend::Backend;
-use purlin_rhi::{Buffer, Device, SurfaceFrame, TexelLayout, Texture};
+use purlin_rhi::{Buffer, Device, QuerySet, SurfaceFrame, TexelLayout, Texture};
 use smallvec::SmallVec;
 
 use crate::arena::GraphArena;
 use crate::clock::Moment;
 use crate::context::Context;
-use crate::declare::{At, ExportDecl, Name, PassKind, Source, Transfer, Work};
+use crate::declare::{At, ExportDecl, Name, PassKind, QueryReadDecl, Source, Transfer, Work};
 use crate::error::GraphError;
 use crate::pass::open;
 use crate::pass::{Body, ComputeBuilder, RenderBuilder};
-use crate::stats::{ExportId, ReadId, Submitted};
+use crate::stats::{ExportId, QueryReadId, ReadId, Submitted};
 use crate::transient::{ImportTexture, TransientBuffer, TransientTexture};
 use crate::version::sealed::ResourceRef;
 use crate::version::{
@@ -211,6 +212,15 @@ impl<'f, B: Backend> Graph<'f, B> {
         let index = self.reads;
         self.reads += 1;
         ReadId { graph: self.context.graph, index }
+    }
+
+    /// Reads queries of a set when all passes are done. Passes that write queries of the set are live. The ticket is in
+    /// [`Submitted::take_queries`].
+    pub fn read_queries(&mut self, set: QuerySet, range: Range<u32>) -> QueryReadId {
+        let declared = &mut self.context.declared;
+        let index = declared.query_reads.len() as u32;
+        declared.read_queries(QueryReadDecl { set, first: range.start, end: range.end });
+        QueryReadId { graph: self.context.graph, index }
     }
 
     /// Keeps a texture's contents beyond the frame. What makes them is live; no later pass may write the texture. A

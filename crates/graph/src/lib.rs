@@ -127,7 +127,7 @@ pub use mips::Mips;
 pub use pass::{ComputeBody, ComputeBuilder, RenderBody, RenderBuilder};
 pub use purlin_rhi::plan::HazardMode;
 pub use report::GraphReport;
-pub use stats::{ExportId, FrameStats, ReadId, Submitted};
+pub use stats::{ExportId, FrameStats, QueryReadId, ReadId, Submitted};
 pub use transient::{ImportTexture, TransientBuffer, TransientTexture};
 pub use version::{
     AsBuffer, AsBufferMut, AsResource, AsResourceMut, AsTexture, AsTextureMut, BufferId, BufferPart,

@@ -8,14 +8,14 @@ use purlin_rhi::backend::Backend;
 use purlin_rhi::plan::{Plan, ResourceUse};
 use purlin_rhi::types::Origin3d;
 use purlin_rhi::{
-    AspectOps, BufferSlice, ColorAttachment, DepthStencilAttachment, Device, ReadTicket, Recorder,
-    RenderPass, RenderPassDesc, StoreOp, TexelLayout, TexturePlace,
+    AspectOps, BufferSlice, ColorAttachment, ComputePassDesc, DepthStencilAttachment, Device, QueryTicket,
+    ReadTicket, Recorder, RenderPass, RenderPassDesc, StoreOp, TexelLayout, TexturePlace,
 };
 use smallvec::SmallVec;
 
 use crate::clock::Moment;
 use crate::context::{Context, NONE, Physical};
-use crate::declare::{AttachmentDecl, PassDecl, PassKind, Transfer, Work};
+use crate::declare::{AttachmentDecl, PassDecl, PassKind, QueryReadDecl, Transfer, Work};
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::pass::{Body, ComputeBody, Missing, RenderBody, Resolver, SectionWork};
@@ -109,6 +109,12 @@ fn record<B: Backend>(graph: &mut Graph<'_, B>, device: &mut Device<B>) -> Resul
             graph.context.pass_ns.resize(scope.end as usize, 0);
         }
     }
+    let mut queries: SmallVec<[Option<QueryTicket>; 2]> = SmallVec::new();
+    for index in 0..graph.context.declared.query_reads.len() {
+        let QueryReadDecl { set, first, end } = graph.context.declared.query_reads[index];
+        let ticket = recorder.read_queries(set, first..end).map_err(|source| device_error(graph, source))?;
+        queries.push(Some(ticket));
+    }
     for frame in std::mem::take(&mut graph.frames) {
         recorder.present(frame).map_err(|source| device_error(graph, source))?;
     }
@@ -122,7 +128,7 @@ fn record<B: Backend>(graph: &mut Graph<'_, B>, device: &mut Device<B>) -> Resul
     context.stats.memory_barriers = counts.memory as u32;
     context.stats.texture_barriers = counts.textures as u32;
     let report = context.with_report.then(|| Box::new(phase::report::run(context, graph.label)));
-    Ok(Submitted { token, stats: context.stats, graph: context.graph, reads, report })
+    Ok(Submitted { token, stats: context.stats, graph: context.graph, reads, queries, report })
 }
 
 /// Where recording is, and what a body there asked for in vain.
@@ -220,40 +226,43 @@ fn record_scope<B: Backend>(
             _ => Ok(()),
         },
         (PassKind::Render, _) => record_raster(context, bodies, recorder, index, at),
-        (PassKind::Compute, work) => recorder.compute_pass_planned(label, uses, |mut pass| {
-            for index in decl.groups() {
-                let bound = &context.groups[index as usize];
-                if let Some(group) = bound.group {
-                    let number = context.declared.groups[index as usize].index;
-                    pass.set_bind_group(number, group, bound.offsets());
-                }
-            }
-            // A pass is large, so it is wrapped, and with that moved, only for a body.
-            match work {
-                Work::Dispatch { pipeline, groups } => {
-                    pass.set_pipeline(pipeline);
-                    pass.dispatch(groups);
-                    pass.end()
-                }
-                Work::DispatchIndirect { pipeline, buffer, offset } => {
-                    pass.set_pipeline(pipeline);
-                    if let Some(&Physical::Buffer(buffer)) = context.physical.get(buffer as usize) {
-                        pass.dispatch_indirect(buffer, offset);
+        (PassKind::Compute, work) => {
+            recorder.compute_pass_planned(&compute_desc(context, decl), uses, |mut pass| {
+                for index in decl.groups() {
+                    let bound = &context.groups[index as usize];
+                    if let Some(group) = bound.group {
+                        let number = context.declared.groups[index as usize].index;
+                        pass.set_bind_group(number, group, bound.offsets());
                     }
-                    pass.end()
                 }
-                Work::Body(index) => {
-                    let mut body = ComputeBody::new(pass, Resolver::new(context.graph, &context.physical));
-                    if let Some(Body::Compute(work)) = bodies.get_mut(index as usize) {
-                        work.run(&mut body);
+                // A pass is large, so it is wrapped, and with that moved, only for a body.
+                match work {
+                    Work::Dispatch { pipeline, groups } => {
+                        pass.set_pipeline(pipeline);
+                        pass.dispatch(groups);
+                        pass.end()
                     }
-                    let (end, lost) = body.end();
-                    at.missing = lost;
-                    end
+                    Work::DispatchIndirect { pipeline, buffer, offset } => {
+                        pass.set_pipeline(pipeline);
+                        if let Some(&Physical::Buffer(buffer)) = context.physical.get(buffer as usize) {
+                            pass.dispatch_indirect(buffer, offset);
+                        }
+                        pass.end()
+                    }
+                    Work::Body(index) => {
+                        let mut body =
+                            ComputeBody::new(pass, Resolver::new(context.graph, &context.physical));
+                        if let Some(Body::Compute(work)) = bodies.get_mut(index as usize) {
+                            work.run(&mut body);
+                        }
+                        let (end, lost) = body.end();
+                        at.missing = lost;
+                        end
+                    }
+                    _ => pass.end(),
                 }
-                _ => pass.end(),
-            }
-        }),
+            })
+        }
         (PassKind::Transfer, Work::Transfer(transfer)) => {
             record_transfer(context, recorder, label, uses, transfer)
         }
@@ -263,6 +272,30 @@ fn record_scope<B: Backend>(
             reads.push(ticket);
             Ok(())
         }
+    }
+}
+
+/// Describes a compute pass that is planned.
+fn compute_desc<'c>(context: &'c Context, decl: &PassDecl) -> ComputePassDesc<'c> {
+    let label = context.declared.text(decl.name);
+    match context.declared.queries_of(decl) {
+        None => ComputePassDesc { label, ..Default::default() },
+        Some(queries) => ComputePassDesc {
+            label,
+            pipeline_statistics_query_set: queries.statistics,
+            timestamp_writes: queries.timestamps,
+            ..Default::default()
+        },
+    }
+}
+
+/// Adds a pass's queries to its description.
+#[inline]
+fn add_queries(context: &Context, decl: &PassDecl, desc: &mut RenderPassDesc<'_>) {
+    if let Some(queries) = context.declared.queries_of(decl) {
+        desc.occlusion_query_set = queries.occlusion;
+        desc.pipeline_statistics_query_set = queries.statistics;
+        desc.timestamp_writes = queries.timestamps;
     }
 }
 
@@ -291,7 +324,9 @@ fn record_raster<B: Backend>(
     let mut colors = ArrayVec::new();
     let depth_stencil = attachments(context, first, last, &mut colors);
     let label = context.declared.text(decl(first).name);
-    let desc = RenderPassDesc { label, colors: &colors, depth_stencil, ..Default::default() };
+    let mut desc = RenderPassDesc { label, colors: &colors, depth_stencil, ..Default::default() };
+    // Passes that are recorded as one have the same.
+    add_queries(context, decl(first), &mut desc);
     let mut run = |body: &mut RenderBody<'_, B>, work: Work| match work {
         Work::Draw { pipeline, vertices, instances } => {
             body.set_pipeline(pipeline);
@@ -336,7 +371,8 @@ fn record_sections<B: Backend>(
     let mut colors = ArrayVec::new();
     let depth_stencil = attachments(context, pass, pass, &mut colors);
     let label = context.declared.text(decl.name);
-    let desc = RenderPassDesc { label, colors: &colors, depth_stencil, ..Default::default() };
+    let mut desc = RenderPassDesc { label, colors: &colors, depth_stencil, ..Default::default() };
+    add_queries(context, decl, &mut desc);
     // The lowest section that asked in vain.
     let first = Mutex::new(None);
     let recorded = recorder.render_pass_parallel_planned(&desc, uses, sections, |section, mut pass| {

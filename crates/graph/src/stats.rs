@@ -1,6 +1,6 @@
 //! Figures of one frame, and what a submission hands back.
 
-use purlin_rhi::{ReadTicket, SubmissionToken};
+use purlin_rhi::{QueryTicket, ReadTicket, SubmissionToken};
 use smallvec::SmallVec;
 
 use crate::report::GraphReport;
@@ -53,6 +53,13 @@ pub struct ReadId {
     pub(crate) index: u32,
 }
 
+/// Names queries that a graph reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct QueryReadId {
+    pub(crate) graph: u32,
+    pub(crate) index: u32,
+}
+
 /// Names an export of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExportId {
@@ -69,6 +76,7 @@ pub struct Submitted {
     pub stats: FrameStats,
     pub(crate) graph: u32,
     pub(crate) reads: SmallVec<[Option<ReadTicket>; 4]>,
+    pub(crate) queries: SmallVec<[Option<QueryTicket>; 2]>,
     pub(crate) report: Option<Box<GraphReport>>,
 }
 
@@ -80,6 +88,14 @@ impl Submitted {
             return None;
         }
         self.reads.get_mut(read.index as usize)?.take()
+    }
+
+    /// The ticket of queries, as [`take_read`](Self::take_read) answers that of a readback.
+    pub fn take_queries(&mut self, read: QueryReadId) -> Option<QueryTicket> {
+        if read.graph != self.graph {
+            return None;
+        }
+        self.queries.get_mut(read.index as usize)?.take()
     }
 
     /// The report, when the arena captures them: see [`GraphArena::set_report`](crate::GraphArena::set_report).

@@ -32,11 +32,12 @@ use std::time::Duration;
 
 use crate::caps::{AdapterInfo, Capabilities, FormatUses};
 use crate::desc::{
-    BufferDesc, ComputePipelineDesc, HeapDesc, MemoryClass, MemoryNeeds, RenderPipelineDesc, SamplerDesc,
-    TextureDesc,
+    BufferDesc, ComputePipelineDesc, HeapDesc, MemoryClass, MemoryNeeds, QuerySetDesc, RenderPipelineDesc,
+    SamplerDesc, TextureDesc,
 };
 use crate::error::{BackendError, Error};
 use crate::handle::{DeviceTag, Handle};
+pub use crate::natives::{NativeMemory, NativeQuery, NativeTimestamps};
 use crate::plan::{BarrierBatch, TextureRange};
 use crate::request::DeviceRequest;
 use crate::shader::ShaderSource;
@@ -184,8 +185,8 @@ pub trait Backend: SurfaceBackend + Sized + Send + Sync + 'static {
     /// Destroys a compute pipeline.
     fn destroy_compute_pipeline(&mut self, slot: u32);
 
-    /// Creates a set of `count` timestamp queries, all reset.
-    fn create_query_set(&mut self, slot: u32, label: &str, count: u32) -> NativeResult;
+    /// Creates a set of queries, all reset.
+    fn create_query_set(&mut self, slot: u32, desc: &QuerySetDesc<'_>) -> NativeResult;
     /// Destroys a query set.
     fn destroy_query_set(&mut self, slot: u32);
     /// Resets queries that no submission uses, from the CPU.
@@ -219,9 +220,10 @@ pub trait Backend: SurfaceBackend + Sized + Send + Sync + 'static {
     /// Waits until `ordinal` is complete or the time is over; whether it is complete.
     fn wait(&mut self, ordinal: u64, timeout: Duration) -> Result<bool, BackendError>;
 
-    /// The bytes of device memory that the backend's allocator holds, in use and reserved.
-    fn memory(&self) -> NativeMemory {
-        NativeMemory::default()
+    /// The bytes of device memory that the backend's allocator holds, in use and reserved; `None` where nothing says so, for
+    /// not knowing is not zero.
+    fn memory(&self) -> Option<NativeMemory> {
+        None
     }
 }
 
@@ -239,15 +241,6 @@ fn no_sections() -> BackendError {
 
 /// The result of creating something natively.
 pub type NativeResult = Result<(), BackendError>;
-
-/// What a backend's allocator holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct NativeMemory {
-    /// Bytes given to resources, with alignment.
-    pub allocated: u64,
-    /// Bytes of the blocks they lie in.
-    pub blocks: u64,
-}
 
 /// A view with everything resolved.
 #[derive(Debug, Clone, Copy)]
@@ -377,6 +370,10 @@ pub struct NativeRenderPass<'a> {
     pub depth_stencil: Option<NativeDepthStencil>,
     /// Whether the pass's draws come from sections that it executes, and none from its own encoder.
     pub sections: bool,
+    /// The set of the pass's occlusion queries.
+    pub occlusion_query_set: Option<u32>,
+    /// Timestamps before its first and after its last command.
+    pub timestamps: Option<NativeTimestamps>,
 }
 
 /// What a section knows of its pass's attachments.
@@ -725,8 +722,13 @@ pub trait Encoder: Send + Debug + Sized {
     /// Applies what is dirty, then draws.
     fn draw(&mut self, backend: &Self::Backend, dirty: Dirty, state: &BindState, draw: Draw);
 
-    /// Begins a compute pass.
-    fn begin_compute_pass(&mut self, backend: &Self::Backend, label: &str);
+    /// Begins a compute pass, with timestamps before its first and after its last command.
+    fn begin_compute_pass(
+        &mut self,
+        backend: &Self::Backend,
+        label: &str,
+        timestamps: Option<NativeTimestamps>,
+    );
     /// Ends it.
     fn end_compute_pass(&mut self, backend: &Self::Backend);
     /// Applies what is dirty, then dispatches.
@@ -750,6 +752,25 @@ pub trait Encoder: Send + Debug + Sized {
     fn copy_texture_to_buffer(&mut self, backend: &Self::Backend, copy: &NativeBufferTextureCopy);
     /// Copies texels between textures.
     fn copy_texture(&mut self, backend: &Self::Backend, copy: &NativeTextureCopy);
+
+    /// Resets queries, after all that wrote or read them before. Called outside passes. Each query is written once until it
+    /// is reset again.
+    fn reset_queries(&mut self, backend: &Self::Backend, query_set: u32, first: u32, count: u32);
+    /// Begins a query, inside the pass in which it ends; one of a kind at a time.
+    fn begin_query(&mut self, backend: &Self::Backend, query: NativeQuery, query_set: u32, index: u32);
+    /// Ends it.
+    fn end_query(&mut self, backend: &Self::Backend, query: NativeQuery, query_set: u32, index: u32);
+    /// Copies the results of queries, all of which were written before, to a [`MemoryClass::Readback`] buffer: one after the
+    /// other, each as words of 64 bits, one for each statistic. A copy like any other. Called outside passes.
+    fn copy_queries(
+        &mut self,
+        backend: &Self::Backend,
+        query_set: u32,
+        first: u32,
+        count: u32,
+        buffer: u32,
+        offset: u64,
+    );
 
     /// Writes the GPU clock when all earlier commands are done. Called outside passes.
     fn write_timestamp(&mut self, backend: &Self::Backend, query_set: u32, index: u32);

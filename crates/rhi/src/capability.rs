@@ -33,4 +33,6 @@ tokens! {
     MultiDrawIndirectCount = MULTI_DRAW_INDIRECT_COUNT;
     /// GPU timestamps.
     TimestampQuery = TIMESTAMP_QUERY;
+    /// Queries that count what pipelines do.
+    PipelineStatisticsQuery = PIPELINE_STATISTICS_QUERY;
 }

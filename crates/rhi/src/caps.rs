@@ -10,7 +10,7 @@ bitflags::bitflags! {
         const INDIRECT_FIRST_INSTANCE = 1 << 0;
         /// Several indirect draws by one call (without it the backend makes them one by one).
         const MULTI_DRAW_INDIRECT = 1 << 1;
-        /// GPU timestamps around passes.
+        /// GPU timestamps: around passes, and of whole frames.
         const TIMESTAMP_QUERY = 1 << 2;
         /// Lines as polygon mode.
         const POLYGON_MODE_LINE = 1 << 3;
@@ -54,6 +54,8 @@ bitflags::bitflags! {
         const BINDING_ARRAYS = 1 << 21;
         /// Indices into such arrays that differ between invocations. Comes with [`Features::BINDING_ARRAYS`].
         const NON_UNIFORM_INDEXING = 1 << 22;
+        /// Queries that count what pipelines do.
+        const PIPELINE_STATISTICS_QUERY = 1 << 23;
         /// Several indirect draws by one call, as many as a buffer says.
         const MULTI_DRAW_INDIRECT_COUNT = 1 << 32;
         /// Shaders sample views of some of a texture's layers: a slice of an array, or a face of a cube. Without it a
@@ -313,6 +315,8 @@ pub struct Capabilities {
     pub limits: Limits,
     /// Nanoseconds of a timestamp tick; zero without [`Features::TIMESTAMP_QUERY`].
     pub timestamp_period: f32,
+    /// Bits of a timestamp, which comes round after them; `None` where the API does not say, and without the feature.
+    pub timestamp_valid_bits: Option<u32>,
     /// The multiple that `bytes_per_row` of buffer-texture copies must be on this backend (1 where any pitch does).
     pub copy_row_alignment: u32,
     /// The multiple that buffer offsets of buffer-texture copies must be, besides the texel block's size.

@@ -4,8 +4,8 @@ use crate::handle::{BindGroupLayout, Buffer, PipelineLayout, Sampler, ShaderModu
 use crate::types::{
     AddressMode, BindGroupLayoutEntry, BlendState, BufferUsages, ColorWrites, CompareFunction,
     DepthBiasState, Extent3d, Face, FilterMode, FrontFace, IndexFormat, PolygonMode, PrimitiveTopology,
-    StencilState, TextureAspect, TextureDimension, TextureFormat, TextureUsages, TextureViewDimension,
-    VertexAttribute, VertexStepMode,
+    QueryType, StencilState, TextureAspect, TextureDimension, TextureFormat, TextureUsages,
+    TextureViewDimension, VertexAttribute, VertexStepMode,
 };
 
 /// How a resource's contents change, and so who keeps them in order.
@@ -84,6 +84,17 @@ pub struct HeapDesc<'a> {
     pub alignment: u64,
     /// Which memory.
     pub class: HeapClass,
+}
+
+/// Describes a set of queries.
+#[derive(Debug, Clone, Copy)]
+pub struct QuerySetDesc<'a> {
+    /// The name in errors, reports and captures.
+    pub label: &'a str,
+    /// What they find out.
+    pub ty: QueryType,
+    /// How many: 1 to 4096.
+    pub count: u32,
 }
 
 /// Describes a texture.

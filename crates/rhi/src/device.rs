@@ -35,17 +35,38 @@ impl SubmissionToken {
     }
 }
 
-/// What the device holds in memory, each figure in bytes and none mixed with another.
+/// What the device holds in memory, each figure in bytes and none mixed with another. Buffers of the device's own services
+/// count like the program's. Peaks are since the device was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemoryReport {
-    /// What the descriptions of live and retiring buffers and textures come to.
+    /// What live and retiring buffers and textures were described as: nothing is rounded, and textures in heaps count.
+    pub requested: u64,
+    /// The most that `requested` has been.
+    pub requested_peak: u64,
+    /// What counts against [`StorageCeilings::memory_budget`]: buffers rounded up to four bytes, textures with memory of
+    /// their own, and heaps whatever lies in them; live and retiring.
     pub logical: u64,
     /// The most that `logical` has been.
     pub logical_peak: u64,
-    /// What the backend's allocator has given out, with alignment.
-    pub allocated: u64,
-    /// The blocks that those lie in.
-    pub blocks: u64,
+    /// The part of `logical` that was destroyed and waits for the GPU or for dependents.
+    pub retiring: u64,
+    /// The most that has waited at once.
+    pub retiring_peak: u64,
+    /// What the backend's allocator has given out and holds; `None` where the API below does not say.
+    pub native: Option<NativeMemory>,
+}
+
+/// How many objects of a kind there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ObjectReport {
+    /// With a live handle.
+    pub live: u32,
+    /// Destroyed, and waiting for the GPU or for dependents.
+    pub retiring: u32,
+    /// The most, of both together, that have existed at once.
+    pub peak: u32,
+    /// The most that there may be, both together.
+    pub ceiling: u32,
 }
 
 /// A GPU device. See the [crate's front page](crate) for the life of a frame.
@@ -117,7 +138,7 @@ impl<B: Backend> Device<B> {
         }
         let copy_alignment = u64::from(capabilities.copy_offset_alignment);
         Ok(Self {
-            registry: Registry::new(tag, request.storage.objects_per_kind),
+            registry: Registry::new(tag, &request.storage.objects),
             ledger: Ledger::default(),
             planner: Planner::default(),
             storage: request.storage,
@@ -198,15 +219,25 @@ impl<B: Backend> Device<B> {
         self.planner.set_mode(mode);
     }
 
-    /// Bytes held, by kind of figure.
+    /// Bytes held, by kind of figure. For reports: backends may look at all of their blocks.
     pub fn memory(&self) -> MemoryReport {
-        let NativeMemory { allocated, blocks } = self.backend.memory();
+        let registry = &self.registry;
         MemoryReport {
-            logical: self.registry.memory,
-            logical_peak: self.registry.memory_peak,
-            allocated,
-            blocks,
+            requested: registry.requested,
+            requested_peak: registry.requested_peak,
+            logical: registry.memory,
+            logical_peak: registry.memory_peak,
+            retiring: registry.retiring_bytes,
+            retiring_peak: registry.retiring_peak,
+            native: self.backend.memory(),
         }
+    }
+
+    /// The objects of a kind, those of the device's own services included. For reports: it looks at all of them.
+    pub fn objects(&mut self, kind: ResourceKind) -> ObjectReport {
+        let (live, ceiling) = self.registry.live(kind);
+        let (count, peak) = (self.registry.count(kind), self.registry.peak(kind));
+        ObjectReport { live, retiring: count - live, peak, ceiling }
     }
 
     /// Objects of a kind that exist natively, destroyed ones that still retire included.
@@ -275,7 +306,7 @@ impl<B: Backend> Device<B> {
     /// recording may use what was dropped since it began.
     #[inline]
     pub(crate) fn make_room(&mut self, kind: ResourceKind, bytes: u64) -> Result<()> {
-        let full = self.registry.count(kind) >= self.storage.objects_per_kind;
+        let full = self.registry.count(kind) >= self.storage.objects.of(kind);
         if full || bytes > self.storage.memory_budget.saturating_sub(self.registry.memory) {
             self.maintain()?;
         }

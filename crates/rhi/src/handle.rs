@@ -57,7 +57,7 @@ pub mod kind {
         RenderPipeline,
         /// A complete compute pipeline.
         ComputePipeline,
-        /// A set of timestamp queries.
+        /// A set of queries: of occlusion, timestamps or pipeline statistics.
         QuerySet,
         /// Memory that textures are placed in.
         Heap,

@@ -53,6 +53,7 @@ mod device;
 pub mod error;
 pub mod handle;
 mod label;
+mod natives;
 pub mod null;
 mod owned;
 pub mod plan;
@@ -70,16 +71,18 @@ pub mod types;
 mod written;
 
 pub use backend::{ClearValue, NativeLoad as LoadOp, StoreOp};
-pub use capability::{Capability, MultiDrawIndirect, MultiDrawIndirectCount, TimestampQuery};
+pub use capability::{
+    Capability, MultiDrawIndirect, MultiDrawIndirectCount, PipelineStatisticsQuery, TimestampQuery,
+};
 pub use caps::{AdapterInfo, Capabilities, Features, FormatRequirement, FormatUses, Limits, UnmetLimit};
 pub use desc::{
     BindGroupDesc, BindGroupEntry, BindGroupLayoutDesc, BindingResource, BufferDesc, BufferSlice,
     ColorTarget, ComputePipelineDesc, Contents, DepthStencilDesc, HeapClass, HeapDesc, MemoryClass,
-    MemoryNeeds, MultisampleDesc, PipelineLayoutDesc, PrimitiveDesc, RenderPipelineDesc, SamplerDesc,
-    ShaderStageDesc, TexelLayout, TextureDesc, TexturePlace, TextureViewDesc, VertexBufferLayout,
-    full_mip_count, mip_size,
+    MemoryNeeds, MultisampleDesc, PipelineLayoutDesc, PrimitiveDesc, QuerySetDesc, RenderPipelineDesc,
+    SamplerDesc, ShaderStageDesc, TexelLayout, TextureDesc, TexturePlace, TextureViewDesc,
+    VertexBufferLayout, full_mip_count, mip_size,
 };
-pub use device::{Device, MemoryReport, SubmissionToken};
+pub use device::{Device, MemoryReport, ObjectReport, SubmissionToken};
 pub use error::{BackendError, Error, HandleProblem, Result};
 pub use handle::{
     BindGroup, BindGroupLayout, Buffer, ComputePipeline, DeviceTag, Handle, Heap, PipelineLayout, QuerySet,
@@ -87,11 +90,14 @@ pub use handle::{
 };
 pub use owned::Owned;
 pub use record::{
-    AspectOps, ColorAttachment, ComputePass, ComputePassDesc, DepthStencilAttachment, PassEnd, Recorder,
-    RenderPass, RenderPassDesc, TransferPass,
+    AspectOps, ColorAttachment, ComputePass, ComputePassDesc, DepthStencilAttachment, PassEnd,
+    PassTimestampWrites, Recorder, RenderPass, RenderPassDesc, TransferPass,
 };
-pub use request::{AdapterSelector, DeviceRequest, StorageCeilings, Validation};
-pub use services::{PassTime, ReadTicket, UploadState, UploadTicket};
+pub use request::{AdapterSelector, DeviceRequest, ObjectCeilings, StorageCeilings, Validation};
+pub use services::{
+    FrameTime, GpuTime, PassTime, PipelineStatistics, QueryState, QueryTicket, QueryValue, ReadTicket,
+    TimestampPrecision, Timing, UploadState, UploadTicket,
+};
 pub use surface::{Acquired, Skip, Surface, SurfaceConfig, SurfaceFrame, SurfaceTarget};
 
 /// The guide's code, run.
@@ -107,6 +113,8 @@ mod guide {
     pub struct Attachments;
     #[doc = include_str!("../../../docs/guide/bindings.md")]
     pub struct Bindings;
+    #[doc = include_str!("../../../docs/guide/queries.md")]
+    pub struct Queries;
     #[doc = include_str!("../../../docs/guide/windows.md")]
     pub struct Windows;
 }

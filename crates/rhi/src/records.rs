@@ -13,8 +13,9 @@ use crate::sampled::{Class, Classes};
 use crate::shader::ShaderSource;
 use crate::table::Record;
 use crate::types::{
-    BindGroupLayoutEntry, BindingType, BufferBindingType, BufferUsages, Extent3d, IndexFormat, ShaderStages,
-    TextureAspect, TextureDimension, TextureFormat, TextureSampleType, TextureUsages, TextureViewDimension,
+    BindGroupLayoutEntry, BindingType, BufferBindingType, BufferUsages, Extent3d, IndexFormat, QueryType,
+    ShaderStages, TextureAspect, TextureDimension, TextureFormat, TextureSampleType, TextureUsages,
+    TextureViewDimension,
 };
 use crate::written::Written;
 
@@ -55,6 +56,11 @@ pub(crate) struct TextureRecord {
 }
 
 impl TextureRecord {
+    /// Bytes that count against the budget; those of a texture in a heap are the heap's.
+    pub(crate) fn charged(&self) -> u64 {
+        if self.heap.is_some() { 0 } else { self.bytes }
+    }
+
     pub(crate) fn layers(&self) -> u32 {
         if self.dimension == TextureDimension::D3 { 1 } else { self.size.depth_or_array_layers }
     }
@@ -300,6 +306,8 @@ pub(crate) struct ComputePipelineRecord {
 #[derive(Debug)]
 pub(crate) struct QuerySetRecord {
     pub label: Label,
+    pub ty: QueryType,
+    pub count: u32,
 }
 
 /// What binding a buffer asks.

@@ -14,6 +14,7 @@ pub(crate) use crate::records::{
     HeapRecord, HotGroup, PipelineInterface, PipelineLayoutRecord, QuerySetRecord, RenderPipelineRecord,
     SamplerRecord, ShaderModuleRecord, TextureRecord, TextureViewRecord, TrackedBinding, VertexNeed,
 };
+use crate::request::ObjectCeilings;
 use crate::table::{Held, Table};
 
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +49,13 @@ pub(crate) struct Registry {
     pub memory: u64,
     /// The most that `memory` has been.
     pub memory_peak: u64,
+    /// What descriptions asked for, without rounding, also of what lies in heaps.
+    pub requested: u64,
+    pub requested_peak: u64,
+    /// The part of `memory` that was destroyed.
+    pub retiring_bytes: u64,
+    /// The most of it that had to wait.
+    pub retiring_peak: u64,
 }
 
 /// The kinds in an order in which each comes after all that retain it.
@@ -123,31 +131,74 @@ macro_rules! with_table {
 }
 
 impl Registry {
-    pub(crate) fn new(tag: DeviceTag, ceiling: u32) -> Self {
+    pub(crate) fn new(tag: DeviceTag, ceilings: &ObjectCeilings) -> Self {
         Self {
-            buffers: Table::new(tag, ResourceKind::Buffer, ceiling),
-            textures: Table::new(tag, ResourceKind::Texture, ceiling),
-            views: Table::new(tag, ResourceKind::TextureView, ceiling),
-            samplers: Table::new(tag, ResourceKind::Sampler, ceiling),
-            group_layouts: Table::new(tag, ResourceKind::BindGroupLayout, ceiling),
-            groups: Table::new(tag, ResourceKind::BindGroup, ceiling),
-            pipeline_layouts: Table::new(tag, ResourceKind::PipelineLayout, ceiling),
-            modules: Table::new(tag, ResourceKind::ShaderModule, ceiling),
-            render_pipelines: Table::new(tag, ResourceKind::RenderPipeline, ceiling),
-            compute_pipelines: Table::new(tag, ResourceKind::ComputePipeline, ceiling),
-            query_sets: Table::new(tag, ResourceKind::QuerySet, ceiling),
-            heaps: Table::new(tag, ResourceKind::Heap, ceiling),
+            buffers: Table::new(tag, ResourceKind::Buffer, ceilings.of(ResourceKind::Buffer)),
+            textures: Table::new(tag, ResourceKind::Texture, ceilings.of(ResourceKind::Texture)),
+            views: Table::new(tag, ResourceKind::TextureView, ceilings.of(ResourceKind::TextureView)),
+            samplers: Table::new(tag, ResourceKind::Sampler, ceilings.of(ResourceKind::Sampler)),
+            group_layouts: Table::new(
+                tag,
+                ResourceKind::BindGroupLayout,
+                ceilings.of(ResourceKind::BindGroupLayout),
+            ),
+            groups: Table::new(tag, ResourceKind::BindGroup, ceilings.of(ResourceKind::BindGroup)),
+            pipeline_layouts: Table::new(
+                tag,
+                ResourceKind::PipelineLayout,
+                ceilings.of(ResourceKind::PipelineLayout),
+            ),
+            modules: Table::new(tag, ResourceKind::ShaderModule, ceilings.of(ResourceKind::ShaderModule)),
+            render_pipelines: Table::new(
+                tag,
+                ResourceKind::RenderPipeline,
+                ceilings.of(ResourceKind::RenderPipeline),
+            ),
+            compute_pipelines: Table::new(
+                tag,
+                ResourceKind::ComputePipeline,
+                ceilings.of(ResourceKind::ComputePipeline),
+            ),
+            query_sets: Table::new(tag, ResourceKind::QuerySet, ceilings.of(ResourceKind::QuerySet)),
+            heaps: Table::new(tag, ResourceKind::Heap, ceilings.of(ResourceKind::Heap)),
             retiring: VecDeque::new(),
             released: Vec::new(),
             waiting: 0,
             memory: 0,
             memory_peak: 0,
+            requested: 0,
+            requested_peak: 0,
+            retiring_bytes: 0,
+            retiring_peak: 0,
         }
     }
 
     pub(crate) fn charge(&mut self, bytes: u64) {
         self.memory += bytes;
         self.memory_peak = self.memory_peak.max(self.memory);
+    }
+
+    /// Notes what a description asks for.
+    pub(crate) fn request(&mut self, bytes: u64) {
+        self.requested += bytes;
+        self.requested_peak = self.requested_peak.max(self.requested);
+    }
+
+    /// Notes that what a slot was charged is given up. It is refunded when the slot is removed.
+    #[inline]
+    fn give_up(&mut self, kind: ResourceKind, slot: u32) {
+        self.retiring_bytes += match kind {
+            ResourceKind::Buffer => self.buffers.at(slot).map_or(0, |record| record.padded_size),
+            ResourceKind::Texture => self.textures.at(slot).map_or(0, TextureRecord::charged),
+            ResourceKind::Heap => self.heaps.at(slot).map_or(0, |record| record.size),
+            _ => return,
+        };
+    }
+
+    fn refund(&mut self, charged: u64, requested: u64) {
+        self.memory -= charged;
+        self.retiring_bytes -= charged;
+        self.requested -= requested;
     }
 
     pub(crate) fn retain(&mut self, kind: ResourceKind, slot: u32) {
@@ -206,6 +257,11 @@ impl Registry {
         with_table!(self, kind, table => table.count())
     }
 
+    /// How many of a kind have a live handle, and the most that there may be.
+    pub(crate) fn live(&mut self, kind: ResourceKind) -> (u32, u32) {
+        with_table!(self, kind, table => (table.live(), table.ceiling()))
+    }
+
     /// The most occupied slots of a kind so far.
     pub(crate) fn peak(&mut self, kind: ResourceKind) -> u32 {
         with_table!(self, kind, table => table.peak())
@@ -215,6 +271,7 @@ impl Registry {
     pub(crate) fn destroy(&mut self, kind: ResourceKind, slot: u32, generation: u32, after: u64) -> bool {
         let was_live = with_table!(self, kind, table => table.destroy(slot, generation));
         if was_live {
+            self.give_up(kind, slot);
             self.queue(kind, slot, after);
         }
         was_live
@@ -238,12 +295,14 @@ impl Registry {
                 self.remove_released(backend, ledger, completed);
             }
         } else if with_table!(self, kind, table => table.destroy(slot, generation)) {
+            self.give_up(kind, slot);
             self.remove_unless_held(backend, ledger, kind, slot, completed);
         }
     }
 
     /// Queues what goes after a submission.
     fn queue(&mut self, kind: ResourceKind, slot: u32, after: u64) {
+        self.retiring_peak = self.retiring_peak.max(self.retiring_bytes);
         let entry = Retiring { kind, slot, after };
         match self.retiring.back() {
             Some(last) if last.after > after => self.queue_between(entry),
@@ -264,6 +323,8 @@ impl Registry {
         for kind in ResourceKind::ALL {
             with_table!(self, kind, table => table.destroy_all());
         }
+        self.retiring_bytes = self.memory;
+        self.retiring_peak = self.retiring_peak.max(self.memory);
     }
 
     /// Releases whatever can go, oldest destruction first. What a removed dependent retained goes with it.
@@ -308,7 +369,10 @@ impl Registry {
         match with_table!(self, kind, table => table.held(slot, completed)) {
             Held::No => self.remove(backend, ledger, kind, slot),
             Held::Until(ordinal) => self.queue(kind, slot, ordinal),
-            Held::Retained => self.waiting += 1,
+            Held::Retained => {
+                self.waiting += 1;
+                self.retiring_peak = self.retiring_peak.max(self.retiring_bytes);
+            }
         }
     }
 
@@ -324,16 +388,16 @@ impl Registry {
                 if let Some(record) = self.buffers.remove(slot) {
                     backend.destroy_buffer(slot);
                     ledger.remove_buffer(slot);
-                    self.memory -= record.padded_size;
+                    self.refund(record.padded_size, record.size);
                 }
             }
             ResourceKind::Texture => {
                 if let Some(record) = self.textures.remove(slot) {
                     backend.destroy_texture(slot);
                     ledger.remove_texture(slot);
-                    match record.heap {
-                        Some(heap) => self.release(ResourceKind::Heap, heap),
-                        None => self.memory -= record.bytes,
+                    self.refund(record.charged(), record.bytes);
+                    if let Some(heap) = record.heap {
+                        self.release(ResourceKind::Heap, heap);
                     }
                 }
             }
@@ -386,7 +450,7 @@ impl Registry {
             ResourceKind::Heap => {
                 if let Some(record) = self.heaps.remove(slot) {
                     backend.destroy_heap(slot);
-                    self.memory -= record.size;
+                    self.refund(record.size, 0);
                 }
             }
             ResourceKind::QuerySet => {

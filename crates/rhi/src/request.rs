@@ -5,6 +5,7 @@
 
 use crate::caps::{AdapterInfo, Features, FormatRequirement, FormatUses, Limits};
 use crate::error::{Error, Result, invalid, unsupported};
+use crate::handle::{MAX_SLOTS, ResourceKind};
 use crate::surface::SurfaceTarget;
 use crate::types::{DeviceType, TextureFormat};
 
@@ -32,11 +33,48 @@ pub enum Validation {
     Synchronization,
 }
 
+/// The most objects of each kind: the same of all, with exceptions.
+///
+/// ```
+/// use purlin_rhi::{ObjectCeilings, ResourceKind};
+///
+/// let ceilings = ObjectCeilings::each(128).with(ResourceKind::Texture, 4096);
+/// assert_eq!((ceilings.of(ResourceKind::Buffer), ceilings.of(ResourceKind::Texture)), (128, 4096));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ObjectCeilings([u32; ResourceKind::ALL.len()]);
+
+impl ObjectCeilings {
+    /// This many of every kind.
+    pub const fn each(most: u32) -> Self {
+        Self([most; ResourceKind::ALL.len()])
+    }
+
+    /// The same, with another number of one kind.
+    pub const fn with(mut self, kind: ResourceKind, most: u32) -> Self {
+        self.0[kind as usize] = most;
+        self
+    }
+
+    /// The most of a kind.
+    #[inline]
+    pub const fn of(&self, kind: ResourceKind) -> u32 {
+        self.0[kind as usize]
+    }
+}
+
+impl Default for ObjectCeilings {
+    /// As many as handles can name.
+    fn default() -> Self {
+        Self::each(MAX_SLOTS)
+    }
+}
+
 /// Ceilings of the tables and rings of a device. All are checked, none grows silently past its figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StorageCeilings {
     /// The most objects of each kind, those that still retire and the services' own included.
-    pub objects_per_kind: u32,
+    pub objects: ObjectCeilings,
     /// Bytes of device memory that buffers and textures may take together.
     pub memory_budget: u64,
     /// Bytes of the upload ring.
@@ -50,7 +88,7 @@ pub struct StorageCeilings {
 impl Default for StorageCeilings {
     fn default() -> Self {
         Self {
-            objects_per_kind: crate::handle::MAX_SLOTS,
+            objects: ObjectCeilings::default(),
             memory_budget: u64::MAX,
             upload_ring: 64 << 20,
             frame_arena_page: 4 << 20,
@@ -88,7 +126,6 @@ impl DeviceRequest<'_> {
         let what = || format!("device request \"{}\"", self.label);
         let storage = &self.storage;
         let positive = [
-            ("storage.objects_per_kind", u64::from(storage.objects_per_kind)),
             ("storage.upload_ring", storage.upload_ring),
             ("storage.frame_arena_page", storage.frame_arena_page),
             ("storage.readback", storage.readback),
@@ -98,9 +135,12 @@ impl DeviceRequest<'_> {
                 return Err(invalid(what(), field, "at least 1", value));
             }
         }
-        if storage.objects_per_kind > crate::handle::MAX_SLOTS {
-            let most = format!("at most {}", crate::handle::MAX_SLOTS);
-            return Err(invalid(what(), "storage.objects_per_kind", most, storage.objects_per_kind));
+        for kind in ResourceKind::ALL {
+            let most = storage.objects.of(kind);
+            if !(1..=MAX_SLOTS).contains(&most) {
+                let what = format!("{}, {kind}", what());
+                return Err(invalid(what, "storage.objects", format!("1 to {MAX_SLOTS}"), most));
+            }
         }
         for alignment in [
             (

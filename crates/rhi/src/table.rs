@@ -303,6 +303,16 @@ impl<R: Record> Table<R> {
         self.count
     }
 
+    /// Slots with a live handle. Looks at all of them: for reports.
+    pub(crate) fn live(&self) -> u32 {
+        self.live.iter().filter(|row| row.bits != 0).count() as u32
+    }
+
+    /// The most slots that may be occupied.
+    pub(crate) fn ceiling(&self) -> u32 {
+        self.ceiling
+    }
+
     /// The most occupied slots so far.
     pub(crate) fn peak(&self) -> u32 {
         self.peak

@@ -4,8 +4,9 @@
 pub use wgpu_types::{
     AddressMode, BindGroupLayoutEntry, BindingType, BlendComponent, BlendFactor, BlendOperation, BlendState,
     BufferBindingType, BufferUsages, Color, ColorWrites, CompareFunction, CompositeAlphaMode, DepthBiasState,
-    DeviceType, Extent3d, Face, FilterMode, FrontFace, IndexFormat, Origin3d, PolygonMode, PresentMode,
-    PrimitiveTopology, SamplerBindingType, ShaderStages, StencilFaceState, StencilOperation, StencilState,
-    StorageTextureAccess, TextureAspect, TextureDimension, TextureFormat, TextureSampleType, TextureUsages,
-    TextureViewDimension, VertexAttribute, VertexFormat, VertexStepMode,
+    DeviceType, Extent3d, Face, FilterMode, FrontFace, IndexFormat, Origin3d, PipelineStatisticsTypes,
+    PolygonMode, PresentMode, PrimitiveTopology, QueryType, SamplerBindingType, ShaderStages,
+    StencilFaceState, StencilOperation, StencilState, StorageTextureAccess, TextureAspect, TextureDimension,
+    TextureFormat, TextureSampleType, TextureUsages, TextureViewDimension, VertexAttribute, VertexFormat,
+    VertexStepMode,
 };

@@ -1,4 +1,4 @@
-//! A warm frame allocates nothing: uploads, frame data, passes with groups and dynamic offsets, and a readback.
+//! A warm frame allocates nothing: uploads, frame data, passes with groups and dynamic offsets, queries, and readbacks.
 //!
 //! The count is of the test's thread and of the pool's.
 
@@ -44,6 +44,7 @@ struct World {
     mesh: Owned<kind::Buffer>,
     tracked: Owned<kind::Buffer>,
     image: Owned<kind::Texture>,
+    queries: Owned<kind::QuerySet>,
     /// Whether a pass is recorded in sections too.
     sections: bool,
 }
@@ -97,11 +98,13 @@ impl World {
         let tracked = gpu.create_buffer(&BufferDesc::new("tracked", 4096, usage))?;
         let image =
             gpu.create_texture(&TextureDesc::uploaded("image", 64, 64, 1, TextureFormat::Rgba8Unorm))?;
-        Ok(Self { gpu, pipeline, group, page, depth, mesh, tracked, image, sections: false })
+        let set = QuerySetDesc { label: "visible", ty: QueryType::Occlusion, count: 200 };
+        let queries = gpu.create_query_set(&set)?;
+        Ok(Self { gpu, pipeline, group, page, depth, mesh, tracked, image, queries, sections: false })
     }
 
     fn frame(&mut self, out: &mut [u8]) -> Result<()> {
-        let Self { gpu, pipeline, group, page, depth, mesh, tracked, image, sections } = self;
+        let Self { gpu, pipeline, group, page, depth, mesh, tracked, image, queries, sections } = self;
         let bytes = [1u8; 1024];
         for chunk in 0..4 {
             gpu.write_buffer(**mesh, chunk * 1024, &bytes)?;
@@ -121,7 +124,7 @@ impl World {
         let whole = BufferSlice { buffer: **tracked, offset: 0, size: 4096 };
         let uses =
             [ResourceUse::Buffer { buffer: **tracked, offset: 0, size: 4096, usage: BufferUse::Vertex }];
-        for _ in 0..3 {
+        for number in 0..3 {
             let desc = RenderPassDesc {
                 label: "depth",
                 colors: &[],
@@ -131,10 +134,12 @@ impl World {
                     stencil: None,
                 }),
                 uses: &uses,
+                occlusion_query_set: Some(**queries),
                 ..Default::default()
             };
             recorder.render_pass(&desc, |pass| {
                 pass.set_pipeline(**pipeline);
+                pass.begin_occlusion_query(number * 70);
                 pass.set_vertex_buffer(0, whole);
                 pass.set_index_buffer(
                     BufferSlice { buffer: **mesh, offset: 0, size: 4096 },
@@ -146,6 +151,7 @@ impl World {
                     pass.draw_indexed(0..36, 0, 0..1);
                 }
                 pass.pop_debug_group();
+                pass.end_occlusion_query();
             })?;
         }
         if *sections {
@@ -159,6 +165,7 @@ impl World {
                 }),
                 uses: &[],
                 groups: &[],
+                ..Default::default()
             };
             let (pipeline, group) = (**pipeline, **group);
             recorder.render_pass_parallel(&desc, 8, |section, pass| {
@@ -171,8 +178,12 @@ impl World {
             })?;
         }
         let ticket = recorder.read_buffer(whole)?;
+        let visible = recorder.read_queries(**queries, 0..200)?;
         recorder.submit()?;
         gpu.read(&ticket, out)?;
+        let mut states = [QueryState::Pending; 200];
+        gpu.read_queries_into(&visible, &mut states)?;
+        assert!(matches!(states[140], QueryState::Value(_)) && states[1] == QueryState::Unavailable);
         gpu.maintain()
     }
 }

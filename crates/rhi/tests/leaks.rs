@@ -120,7 +120,7 @@ fn frame(gpu: &mut Gpu, number: u64, old: &mut Option<ReadTicket>) -> Result<()>
         pass.draw(0..3, 0..1);
     })?;
     let declared = [*group];
-    let desc = ComputePassDesc { label: "compute", uses: &[], groups: &declared };
+    let desc = ComputePassDesc { label: "compute", uses: &[], groups: &declared, ..Default::default() };
     recorder.compute_pass(&desc, |pass| {
         pass.set_pipeline(*kernel);
         pass.set_bind_group(0, *group, &[]);

@@ -359,6 +359,7 @@ features! {
     TEXTURE_COMPRESSION_ASTC: texture_compression_astc_ldr;
     INDEPENDENT_BLEND: independent_blend;
     BINDING_ARRAYS: shader_sampled_image_array_dynamic_indexing;
+    PIPELINE_STATISTICS_QUERY: pipeline_statistics_query;
 }
 
 /// The adapter's limits, cut to what this backend's and the recorder's arrays hold.

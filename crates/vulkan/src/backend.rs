@@ -6,8 +6,8 @@ use ash::vk;
 use purlin_rhi::backend::{Backend, NativeBinding, NativeMemory, NativeResult, NativeView};
 use purlin_rhi::caps::{AdapterInfo, Capabilities, FormatUses};
 use purlin_rhi::desc::{
-    BufferDesc, ComputePipelineDesc, HeapDesc, MemoryClass, MemoryNeeds, RenderPipelineDesc, SamplerDesc,
-    TextureDesc,
+    BufferDesc, ComputePipelineDesc, HeapDesc, MemoryClass, MemoryNeeds, QuerySetDesc, RenderPipelineDesc,
+    SamplerDesc, TextureDesc,
 };
 use purlin_rhi::error::{BackendError, Error};
 use purlin_rhi::request::DeviceRequest;
@@ -217,19 +217,19 @@ impl Backend for Vulkan {
         }
     }
 
-    fn create_query_set(&mut self, slot: u32, label: &str, count: u32) -> NativeResult {
-        self.new_query_set(slot, label, count)
+    fn create_query_set(&mut self, slot: u32, desc: &QuerySetDesc<'_>) -> NativeResult {
+        self.new_query_set(slot, desc)
     }
 
     fn destroy_query_set(&mut self, slot: u32) {
-        if let Some(pool) = self.query_sets.take(slot) {
+        if let Some(set) = self.query_sets.take(slot) {
             // SAFETY: no submission uses it any more.
-            unsafe { self.raw.destroy_query_pool(pool, None) };
+            unsafe { self.raw.destroy_query_pool(set.raw, None) };
         }
     }
 
     fn reset_queries(&mut self, slot: u32, first: u32, count: u32) {
-        let pool = *self.query_sets.get(slot);
+        let pool = self.query_sets.get(slot).raw;
         // SAFETY: no submission uses the range, which lies in the set; host query reset is enabled.
         unsafe { self.raw.reset_query_pool(pool, first, count) };
     }
@@ -271,8 +271,8 @@ impl Backend for Vulkan {
         self.wait_for(ordinal, timeout)
     }
 
-    fn memory(&self) -> NativeMemory {
-        self.memory.stats()
+    fn memory(&self) -> Option<NativeMemory> {
+        Some(self.memory.stats())
     }
 }
 

@@ -6,7 +6,8 @@ use arrayvec::ArrayVec;
 use ash::vk;
 use purlin_rhi::backend::{
     BindState, Dirty, Dispatch, Draw, Encoder, NativeAspect, NativeBufferTextureCopy, NativeColor,
-    NativeLoad, NativeRenderPass, NativeResult, NativeTargets, NativeTextureCopy,
+    NativeLoad, NativeQuery, NativeRenderPass, NativeResult, NativeTargets, NativeTextureCopy,
+    NativeTimestamps,
 };
 use purlin_rhi::error::BackendError;
 use purlin_rhi::plan::{BarrierBatch, Layout};
@@ -30,6 +31,8 @@ pub struct VulkanEncoder {
     pub(crate) sections: Vec<u32>,
     /// The layouts of the raster and the compute pipeline that are bound.
     pub(crate) layouts: [PipelineLayout; 2],
+    /// The timestamp that the end of the pass writes.
+    pub(crate) stamp: Option<(u32, u32)>,
 }
 
 impl VulkanEncoder {
@@ -75,6 +78,7 @@ impl CommandPools {
             is_section: self.level == vk::CommandBufferLevel::SECONDARY,
             sections: std::mem::take(&mut pool.sections),
             layouts: [PipelineLayout::default(); 2],
+            stamp: None,
         })
     }
 
@@ -236,6 +240,9 @@ impl Encoder for VulkanEncoder {
 
     fn begin_render_pass(&mut self, backend: &Vulkan, pass: &NativeRenderPass<'_>) {
         self.push_label(backend, pass.label);
+        if let Some(timestamps) = pass.timestamps {
+            self.stamp_begin(backend, timestamps);
+        }
         let one;
         let several: ArrayVec<vk::RenderingAttachmentInfo<'_>, MAX_COLORS>;
         let colors = match pass.colors {
@@ -291,6 +298,7 @@ impl Encoder for VulkanEncoder {
     fn end_render_pass(&mut self, backend: &Vulkan) {
         // SAFETY: the command buffer is recording inside a raster pass.
         unsafe { backend.raw.cmd_end_rendering(self.buffer) };
+        self.stamp_end(backend);
         self.pop_label(backend);
     }
 
@@ -314,11 +322,15 @@ impl Encoder for VulkanEncoder {
         self.emit_draw(backend, draw);
     }
 
-    fn begin_compute_pass(&mut self, backend: &Vulkan, label: &str) {
+    fn begin_compute_pass(&mut self, backend: &Vulkan, label: &str, timestamps: Option<NativeTimestamps>) {
         self.push_label(backend, label);
+        if let Some(timestamps) = timestamps {
+            self.stamp_begin(backend, timestamps);
+        }
     }
 
     fn end_compute_pass(&mut self, backend: &Vulkan) {
+        self.stamp_end(backend);
         self.pop_label(backend);
     }
 
@@ -358,11 +370,31 @@ impl Encoder for VulkanEncoder {
         self.emit_copy_texture(backend, copy);
     }
 
+    fn reset_queries(&mut self, backend: &Vulkan, query_set: u32, first: u32, count: u32) {
+        self.emit_reset(backend, query_set, first, count);
+    }
+
+    fn begin_query(&mut self, backend: &Vulkan, _: NativeQuery, query_set: u32, index: u32) {
+        self.emit_begin_query(backend, query_set, index);
+    }
+
+    fn end_query(&mut self, backend: &Vulkan, _: NativeQuery, query_set: u32, index: u32) {
+        self.emit_end_query(backend, query_set, index);
+    }
+
+    fn copy_queries(
+        &mut self,
+        backend: &Vulkan,
+        query_set: u32,
+        first: u32,
+        count: u32,
+        buffer: u32,
+        offset: u64,
+    ) {
+        self.emit_copy_queries(backend, query_set, (first, count), (buffer, offset));
+    }
+
     fn write_timestamp(&mut self, backend: &Vulkan, query_set: u32, index: u32) {
-        let pool = *backend.query_sets.get(query_set);
-        // SAFETY: the command buffer is recording, and the query was reset since it was last written.
-        unsafe {
-            backend.raw.cmd_write_timestamp2(self.buffer, vk::PipelineStageFlags2::ALL_COMMANDS, pool, index)
-        };
+        self.emit_timestamp(backend, query_set, index);
     }
 }

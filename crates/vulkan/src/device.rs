@@ -18,6 +18,7 @@ use crate::instance::{Instance, no_driver};
 use crate::label::Labels;
 use crate::memory::{Memory, failed};
 use crate::messages::ValidationMessages;
+use crate::query::QuerySet;
 use crate::queue::Progress;
 use crate::resource::{Buffer, ImageKind, Texture, View};
 use crate::surface::Surface;
@@ -55,7 +56,7 @@ pub struct Vulkan {
     pub(crate) shader_modules: SlotTable<vk::ShaderModule>,
     pub(crate) render_pipelines: SlotTable<vk::Pipeline>,
     pub(crate) compute_pipelines: SlotTable<vk::Pipeline>,
-    pub(crate) query_sets: SlotTable<vk::QueryPool>,
+    pub(crate) query_sets: SlotTable<QuerySet>,
     pub(crate) surfaces: SlotTable<Surface>,
 
     pub(crate) instance: ManuallyDrop<Instance>,
@@ -126,6 +127,7 @@ impl Vulkan {
             features: negotiated.features,
             limits: physical.info.limits.clone(),
             timestamp_period: if timestamps { physical.timestamp_period } else { 0.0 },
+            timestamp_valid_bits: timestamps.then_some(physical.timestamp_mask.count_ones()),
             copy_row_alignment: 1,
             // Depth and stencil copies begin at multiples of four.
             copy_offset_alignment: 4,
@@ -230,8 +232,8 @@ impl Vulkan {
             for sampler in self.samplers.take_all() {
                 self.raw.destroy_sampler(sampler, None);
             }
-            for pool in self.query_sets.take_all() {
-                self.raw.destroy_query_pool(pool, None);
+            for set in self.query_sets.take_all() {
+                self.raw.destroy_query_pool(set.raw, None);
             }
             self.pools.destroy(&self.raw);
             self.section_pools.destroy(&self.raw);

@@ -1,5 +1,7 @@
 //! Device memory: blocks from `gpu-allocator`, and the count of what was given out.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use ash::vk;
 use gpu_allocator::vulkan::{
     Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
@@ -18,6 +20,9 @@ const DEDICATED_FROM: u64 = 64 * MIB;
 pub(crate) struct Memory {
     allocator: Allocator,
     allocated: u64,
+    allocated_peak: u64,
+    /// What reports have seen: adding up the blocks looks at all of them.
+    blocks_peak: AtomicU64,
 }
 
 /// What needs memory.
@@ -49,7 +54,7 @@ impl Memory {
                 .with_max_host_memblock_size(64 * MIB),
         })
         .map_err(|error| allocation_failed(error, 0))?;
-        Ok(Self { allocator, allocated: 0 })
+        Ok(Self { allocator, allocated: 0, allocated_peak: 0, blocks_peak: AtomicU64::new(0) })
     }
 
     /// What an image would take in a heap. `None` if it is to have memory of its own.
@@ -81,7 +86,7 @@ impl Memory {
                 allocation_scheme: AllocationScheme::GpuAllocatorManaged,
             })
             .map_err(|error| allocation_failed(error, size))?;
-        self.allocated += allocation.size();
+        self.count(allocation.size());
         Ok(allocation)
     }
 
@@ -141,7 +146,7 @@ impl Memory {
                 }
             }
         };
-        self.allocated += allocation.size();
+        self.count(allocation.size());
         if let Err(error) = bound {
             self.free(allocation);
             return Err(failed("vkBindBufferMemory or vkBindImageMemory", error));
@@ -157,8 +162,19 @@ impl Memory {
         }
     }
 
+    fn count(&mut self, bytes: u64) {
+        self.allocated += bytes;
+        self.allocated_peak = self.allocated_peak.max(self.allocated);
+    }
+
     pub fn stats(&self) -> NativeMemory {
-        NativeMemory { allocated: self.allocated, blocks: self.allocator.capacity() }
+        let blocks = self.allocator.capacity();
+        NativeMemory {
+            allocated: self.allocated,
+            allocated_peak: self.allocated_peak,
+            blocks,
+            blocks_peak: self.blocks_peak.fetch_max(blocks, Ordering::Relaxed).max(blocks),
+        }
     }
 }
 

@@ -5,9 +5,9 @@ mod common;
 use common::{Gpu, memory, open, shader, state, storage};
 use purlin_rhi::backend::{Backend, Dirty, Dispatch, Encoder, NativeBinding};
 use purlin_rhi::caps::Features;
-use purlin_rhi::desc::MemoryClass;
+use purlin_rhi::desc::{MemoryClass, QuerySetDesc};
 use purlin_rhi::plan::BufferUse;
-use purlin_rhi::types::{BufferUsages, ShaderStages};
+use purlin_rhi::types::{BufferUsages, QueryType, ShaderStages};
 
 const CHAIN: &str = "
     struct Immediates { factor: u32, bias: u32 }
@@ -50,7 +50,7 @@ fn run(gpu: &mut Gpu, barrier_between: bool) -> Vec<u32> {
     let write = BufferUse::StorageWrite(ShaderStages::COMPUTE);
     encoder.clear_buffer(gpu, A, 0, 2 * HALF);
     memory(&mut encoder, gpu, BufferUse::CopyDst, write);
-    encoder.begin_compute_pass(gpu, "pass");
+    encoder.begin_compute_pass(gpu, "pass", None);
     let mut state = state();
     state.groups[0].native = gpu.native_group(0);
     state.groups[0].offset_count = 2;
@@ -133,7 +133,8 @@ fn timestamps_rise_and_are_absent_before_they_are_written() {
         return println!("timestamps: skipped: the adapter has none");
     }
     assert!(gpu.capabilities().timestamp_period > 0.0);
-    gpu.create_query_set(0, "times", 40).expect("query set");
+    gpu.create_query_set(0, &QuerySetDesc { label: "times", ty: QueryType::Timestamp, count: 40 })
+        .expect("query set");
     let mut out = [Some(1); 40];
     gpu.read_timestamps(0, 0, &mut out);
     assert_eq!(out, [None; 40]);

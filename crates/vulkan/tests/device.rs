@@ -5,14 +5,14 @@ mod common;
 use common::{memory, open, range, shader, state, storage, transition, whole};
 use purlin_rhi::backend::{Backend, Encoder, NativeBinding, NativeTextureCopy, NativeView};
 use purlin_rhi::caps::{Features, FormatRequirement, FormatUses, Limits};
-use purlin_rhi::desc::{MemoryClass, SamplerDesc, TextureDesc};
+use purlin_rhi::desc::{MemoryClass, QuerySetDesc, SamplerDesc, TextureDesc};
 use purlin_rhi::error::{BackendError, Error};
 use purlin_rhi::plan::{Aspects, BufferUse, Layout, Scope, TextureRange, TextureUse};
 use purlin_rhi::request::{AdapterSelector, DeviceRequest};
 use purlin_rhi::shader::ShaderSource;
 use purlin_rhi::types::{
-    BufferUsages, Extent3d, Origin3d, TextureAspect, TextureDimension, TextureFormat, TextureUsages,
-    TextureViewDimension,
+    BufferUsages, Extent3d, Origin3d, QueryType, TextureAspect, TextureDimension, TextureFormat,
+    TextureUsages, TextureViewDimension,
 };
 use purlin_vulkan::Vulkan;
 
@@ -160,6 +160,10 @@ fn texels_go_through_layers_volumes_and_siblings() {
     assert!(gpu.read(1, bytes.len()) == bytes);
 }
 
+fn allocated(gpu: &Vulkan) -> u64 {
+    gpu.memory().map_or(0, |memory| memory.allocated)
+}
+
 #[test]
 fn what_is_created_and_destroyed_leaves_nothing() {
     let Some(mut gpu) = open("stress", Features::empty()) else { return };
@@ -167,14 +171,14 @@ fn what_is_created_and_destroyed_leaves_nothing() {
         "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
          @compute @workgroup_size(1) fn main() { data[0] = 1; }",
     );
-    let baseline = gpu.memory().allocated;
+    let baseline = allocated(&gpu);
     for round in 0..40u32 {
         gpu.create_bind_group_layout(0, "layout", &[storage(0, false, false)]).expect("layout");
         gpu.create_bind_group_layout(1, "empty", &[]).expect("layout");
         gpu.create_pipeline_layout(0, "layout", &[0, 1], 16).expect("pipeline layout");
         gpu.create_shader_module(0, &source).expect("module");
         gpu.compute_pipeline(0, 0, 0, "main");
-        gpu.create_query_set(0, "queries", 4).ok();
+        gpu.create_query_set(0, &QuerySetDesc { label: "queries", ty: QueryType::Occlusion, count: 4 }).ok();
         gpu.create_bind_group(100, "empty", 1, &[]).expect("group");
         for slot in 0..100 {
             gpu.buffer(slot, u64::from(slot * round), BufferUsages::STORAGE, MemoryClass::Device);
@@ -193,7 +197,9 @@ fn what_is_created_and_destroyed_leaves_nothing() {
             gpu.texture(slot, &TextureDesc::d2("t", size, size, TextureFormat::Rgba8Unorm, usage));
             gpu.create_sampler(slot, &SamplerDesc::linear("s")).expect("sampler");
         }
-        assert!(gpu.memory().allocated > baseline && gpu.memory().blocks >= gpu.memory().allocated);
+        let memory = gpu.memory().expect("the allocator's figures");
+        assert!(memory.allocated > baseline && memory.blocks >= memory.allocated);
+        assert!(memory.allocated_peak >= memory.allocated && memory.blocks_peak >= memory.blocks);
         if round == 39 {
             break; // The last round stays, for the device's teardown.
         }
@@ -213,7 +219,7 @@ fn what_is_created_and_destroyed_leaves_nothing() {
         gpu.destroy_pipeline_layout(0);
         gpu.destroy_bind_group_layout(0);
         gpu.destroy_bind_group_layout(1);
-        assert_eq!(gpu.memory().allocated, baseline);
+        assert_eq!(allocated(&gpu), baseline);
     }
     // Dropped with an encoder that nobody gives back, and one submission that nobody waits for.
     let mut lost = gpu.begin("lost").expect("encoder");
@@ -221,7 +227,7 @@ fn what_is_created_and_destroyed_leaves_nothing() {
     let mut encoder = gpu.begin("running").expect("encoder");
     let mut state = state();
     state.groups[0].native = gpu.native_group(0);
-    encoder.begin_compute_pass(&gpu, "pass");
+    encoder.begin_compute_pass(&gpu, "pass", None);
     encoder.dispatch(
         &gpu,
         purlin_rhi::backend::Dirty::PIPELINE | purlin_rhi::backend::Dirty::GROUP0,

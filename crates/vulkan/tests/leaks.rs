@@ -140,7 +140,7 @@ fn frames_leave_nothing_on_a_driver() {
     let figures = |gpu: &mut Device<Vulkan>| {
         assert!(gpu.wait_idle(Duration::from_secs(20)).unwrap());
         gpu.maintain().unwrap();
-        let memory = gpu.memory();
+        let memory = gpu.memory().native.expect("figures of the allocator");
         (ResourceKind::ALL.map(|kind| gpu.object_count(kind)), memory.allocated, memory.blocks)
     };
     let run = |gpu: &mut Device<Vulkan>| {

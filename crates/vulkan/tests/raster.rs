@@ -48,7 +48,16 @@ fn pass<'a>(
     colors: &'a [Option<NativeColor>],
     depth_stencil: Option<NativeDepthStencil>,
 ) -> NativeRenderPass<'a> {
-    NativeRenderPass { label: "pass", extent: (64, 64), layers: 1, colors, depth_stencil, sections: false }
+    NativeRenderPass {
+        label: "pass",
+        extent: (64, 64),
+        layers: 1,
+        colors,
+        depth_stencil,
+        sections: false,
+        occlusion_query_set: None,
+        timestamps: None,
+    }
 }
 
 /// Ends the recording with a copy of the target; its texels, row by row from the top.

@@ -1,11 +1,12 @@
 //! The trait, call by call: each goes to the file that owns the object.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use purlin_rhi::backend::{Backend, NativeBinding, NativeMemory, NativeResult, NativeView};
 use purlin_rhi::caps::{AdapterInfo, Capabilities, FormatUses};
 use purlin_rhi::desc::{
-    BufferDesc, ComputePipelineDesc, MemoryClass, RenderPipelineDesc, SamplerDesc, TextureDesc,
+    BufferDesc, ComputePipelineDesc, MemoryClass, QuerySetDesc, RenderPipelineDesc, SamplerDesc, TextureDesc,
 };
 use purlin_rhi::error::{BackendError, Error};
 use purlin_rhi::request::DeviceRequest;
@@ -153,8 +154,8 @@ impl Backend for Wgpu {
         self.compute_pipelines.take(slot);
     }
 
-    fn create_query_set(&mut self, slot: u32, label: &str, count: u32) -> NativeResult {
-        self.new_query_set(slot, label, count)
+    fn create_query_set(&mut self, slot: u32, desc: &QuerySetDesc<'_>) -> NativeResult {
+        self.new_query_set(slot, desc)
     }
 
     fn destroy_query_set(&mut self, slot: u32) {
@@ -195,10 +196,16 @@ impl Backend for Wgpu {
         self.wait_for(ordinal, timeout)
     }
 
-    fn memory(&self) -> NativeMemory {
-        self.device.generate_allocator_report().map_or_else(NativeMemory::default, |report| NativeMemory {
-            allocated: report.total_allocated_bytes,
-            blocks: report.total_reserved_bytes,
+    fn memory(&self) -> Option<NativeMemory> {
+        // Where wgpu has no allocator of its own, the driver's is nobody's to look into.
+        let report = self.device.generate_allocator_report()?;
+        let (allocated, blocks) = (report.total_allocated_bytes, report.total_reserved_bytes);
+        let seen = |peak: &AtomicU64, now: u64| peak.fetch_max(now, Ordering::Relaxed).max(now);
+        Some(NativeMemory {
+            allocated,
+            allocated_peak: seen(&self.memory_peaks[0], allocated),
+            blocks,
+            blocks_peak: seen(&self.memory_peaks[1], blocks),
         })
     }
 }

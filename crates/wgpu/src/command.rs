@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 use purlin_rhi::backend::{
     BindState, ClearValue, Dirty, Dispatch, Draw, Encoder, NativeAspect, NativeBufferTextureCopy, NativeLoad,
-    NativeRenderPass, NativeTextureCopy, StoreOp,
+    NativeQuery, NativeRenderPass, NativeTextureCopy, NativeTimestamps, StoreOp,
 };
 use purlin_rhi::plan::BarrierBatch;
 use purlin_rhi::types::Color;
@@ -17,7 +17,7 @@ use crate::immediates::Written;
 /// The pass that is open. An encoder has one place for it, so its size costs less than a box for each pass would.
 #[derive(Debug, Default)]
 #[allow(clippy::large_enum_variant)]
-enum Pass {
+pub(crate) enum Pass {
     #[default]
     None,
     Render(wgpu::RenderPass<'static>),
@@ -28,7 +28,7 @@ enum Pass {
 #[derive(Debug)]
 pub struct WgpuEncoder {
     /// First, so that it is dropped before what it records into.
-    pass: Pass,
+    pub(crate) pass: Pass,
     pub(crate) raw: wgpu::CommandEncoder,
     /// Readback buffers that were copied to; some may be named twice.
     pub(crate) readbacks: SmallVec<[u32; 4]>,
@@ -85,12 +85,17 @@ impl WgpuEncoder {
         Some((group, bind_group, offset))
     }
 
-    /// The timestamps of a pass that begins: the one that is due, and its successor.
-    fn carry(&mut self) -> Option<(u32, u32, u32)> {
-        let (set, first) = self.due.take()?;
-        self.timestamps.extend([(set, first), (set, first + 1)]);
-        self.carried = Some((set, first + 1));
-        Some((set, first, first + 1))
+    /// The timestamps of a pass that begins: its own, or the one that is due and its successor.
+    fn carry(&mut self, backend: &Wgpu, own: Option<NativeTimestamps>) -> Option<NativeTimestamps> {
+        if own.is_some() {
+            // A pass carries one pair, and its own comes first.
+            self.stamp_what_is_due(backend);
+            return own;
+        }
+        let (query_set, first) = self.due.take()?;
+        self.timestamps.extend([(query_set, first), (query_set, first + 1)]);
+        self.carried = Some((query_set, first + 1));
+        Some(NativeTimestamps { query_set, begin: Some(first), end: Some(first + 1) })
     }
 
     /// Writes the timestamp before something that carries none.
@@ -193,18 +198,18 @@ impl Encoder for WgpuEncoder {
                 depth_ops: attachment.depth.as_ref().and_then(aspect),
                 stencil_ops: attachment.stencil.as_ref().and_then(aspect),
             });
-        let times = self.carry();
+        let times = self.carry(backend, pass.timestamps);
         self.immediates.forget();
         let native = wgpu::RenderPassDescriptor {
             label: backend.label(pass.label),
             color_attachments: &colors,
             depth_stencil_attachment,
-            timestamp_writes: times.map(|(set, first, last)| wgpu::RenderPassTimestampWrites {
-                query_set: &backend.query_sets.get(set).raw,
-                beginning_of_pass_write_index: Some(first),
-                end_of_pass_write_index: Some(last),
+            timestamp_writes: times.map(|times| wgpu::RenderPassTimestampWrites {
+                query_set: &backend.query_sets.get(times.query_set).raw,
+                beginning_of_pass_write_index: times.begin,
+                end_of_pass_write_index: times.end,
             }),
-            occlusion_query_set: None,
+            occlusion_query_set: pass.occlusion_query_set.map(|set| &backend.query_sets.get(set).raw),
             multiview_mask: None,
         };
         self.pass = Pass::Render(self.raw.begin_render_pass(&native).forget_lifetime());
@@ -224,15 +229,15 @@ impl Encoder for WgpuEncoder {
         draw::emit_draw(pass, backend, state, draw);
     }
 
-    fn begin_compute_pass(&mut self, backend: &Wgpu, label: &str) {
-        let times = self.carry();
+    fn begin_compute_pass(&mut self, backend: &Wgpu, label: &str, timestamps: Option<NativeTimestamps>) {
+        let times = self.carry(backend, timestamps);
         self.immediates.forget();
         let native = wgpu::ComputePassDescriptor {
             label: Some(label),
-            timestamp_writes: times.map(|(set, first, last)| wgpu::ComputePassTimestampWrites {
-                query_set: &backend.query_sets.get(set).raw,
-                beginning_of_pass_write_index: Some(first),
-                end_of_pass_write_index: Some(last),
+            timestamp_writes: times.map(|times| wgpu::ComputePassTimestampWrites {
+                query_set: &backend.query_sets.get(times.query_set).raw,
+                beginning_of_pass_write_index: times.begin,
+                end_of_pass_write_index: times.end,
             }),
         };
         self.pass = Pass::Compute(self.raw.begin_compute_pass(&native).forget_lifetime());
@@ -285,6 +290,29 @@ impl Encoder for WgpuEncoder {
     fn copy_texture(&mut self, backend: &Wgpu, copy: &NativeTextureCopy) {
         self.stamp_what_is_due(backend);
         self.emit_copy_texture(backend, copy);
+    }
+
+    /// wgpu resets by itself.
+    fn reset_queries(&mut self, _: &Wgpu, _: u32, _: u32, _: u32) {}
+
+    fn begin_query(&mut self, backend: &Wgpu, query: NativeQuery, query_set: u32, index: u32) {
+        self.open_query(backend, query, query_set, index);
+    }
+
+    fn end_query(&mut self, _: &Wgpu, query: NativeQuery, _: u32, _: u32) {
+        self.close_query(query);
+    }
+
+    fn copy_queries(
+        &mut self,
+        backend: &Wgpu,
+        query_set: u32,
+        first: u32,
+        count: u32,
+        buffer: u32,
+        offset: u64,
+    ) {
+        self.emit_copy_queries(backend, query_set, (first, count), (buffer, offset));
     }
 
     fn write_timestamp(&mut self, backend: &Wgpu, query_set: u32, index: u32) {

@@ -71,7 +71,7 @@ fn linear(buffer: &wgpu::Buffer, offset: u64, rows: Option<(u32, u32)>) -> wgpu:
 
 impl WgpuEncoder {
     /// Notes a buffer that the CPU will read, so that it is mapped after the submission.
-    fn writes(&mut self, backend: &Wgpu, slot: u32) {
+    pub(crate) fn writes(&mut self, backend: &Wgpu, slot: u32) {
         if let Memory::Readback { .. } = backend.buffers.get(slot).memory
             && self.readbacks.last() != Some(&slot)
         {

@@ -1,6 +1,7 @@
 //! The device: how it is opened or adopted, and what it holds.
 
 use std::collections::VecDeque;
+use std::sync::atomic::AtomicU64;
 
 use purlin_rhi::backend::SlotTable;
 use purlin_rhi::caps::{AdapterInfo, Capabilities, Features, FormatUses};
@@ -88,6 +89,8 @@ pub struct Wgpu {
     #[cfg(target_arch = "wasm32")]
     pub(crate) pause: Option<fn()>,
 
+    /// The most that reports have seen allocated, and in blocks.
+    pub(crate) memory_peaks: [AtomicU64; 2],
     pub(crate) submitted: u64,
     pub(crate) completed: u64,
     pub(crate) in_flight: VecDeque<Flight>,
@@ -295,6 +298,8 @@ impl Wgpu {
             features,
             limits: info.limits.clone(),
             timestamp_period: if timestamps { queue.get_timestamp_period() } else { 0.0 },
+            // wgpu does not say.
+            timestamp_valid_bits: None,
             copy_row_alignment: wgpu::COPY_BYTES_PER_ROW_ALIGNMENT,
             // Depth and stencil copies begin at multiples of four.
             copy_offset_alignment: 4,
@@ -314,6 +319,7 @@ impl Wgpu {
             errors,
             #[cfg(target_arch = "wasm32")]
             pause: None,
+            memory_peaks: Default::default(),
             submitted: 0,
             completed: 0,
             in_flight: VecDeque::new(),

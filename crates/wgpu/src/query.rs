@@ -1,10 +1,15 @@
-//! Timestamp query sets: resolved at the end of the recording that wrote them, read like any readback.
+//! Query sets. Timestamps between passes are resolved at the end of the recording that wrote them, and read like any
+//! readback; all other queries are resolved where they are read.
 
 use std::sync::Mutex;
 
-use purlin_rhi::backend::NativeResult;
+use purlin_rhi::backend::{NativeQuery, NativeResult};
+use purlin_rhi::desc::QuerySetDesc;
+use purlin_rhi::error::BackendError;
+use purlin_rhi::types::QueryType;
 
 use crate::buffer::copy_mapped;
+use crate::command::{Pass, WgpuEncoder};
 use crate::device::Wgpu;
 use crate::errors::lock;
 
@@ -14,6 +19,8 @@ const SIZE: u64 = wgpu::QUERY_SIZE as u64;
 #[derive(Debug)]
 pub(crate) struct QuerySet {
     pub raw: wgpu::QuerySet,
+    /// Bytes of a result.
+    bytes: u64,
     resolved: wgpu::Buffer,
     pub staging: wgpu::Buffer,
     pub mapped: bool,
@@ -22,27 +29,39 @@ pub(crate) struct QuerySet {
 }
 
 impl Wgpu {
-    pub(crate) fn new_query_set(&mut self, slot: u32, label: &str, count: u32) -> NativeResult {
-        let bytes = u64::from(count) * SIZE;
+    pub(crate) fn new_query_set(&mut self, slot: u32, desc: &QuerySetDesc<'_>) -> NativeResult {
+        let label = Some(desc.label);
+        let bytes = match desc.ty {
+            // Its results come to light between tasks only, and wgpu asks for them at once.
+            QueryType::Occlusion if cfg!(target_arch = "wasm32") && self.native == wgpu::Backend::Gl => {
+                let detail = "WebGL 2 has no results within a task".into();
+                return Err(BackendError::Unsupported { capability: "occlusion queries", detail });
+            }
+            QueryType::Occlusion | QueryType::Timestamp => SIZE,
+            QueryType::PipelineStatistics(counted) => SIZE * u64::from(counted.bits().count_ones()),
+        };
         let set = self.errors.catch(&self.device, "create_query_set", || {
-            let buffer = |usage| {
+            let buffer = |size, usage| {
                 self.device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some(label),
-                    size: bytes,
+                    label,
+                    size,
                     usage,
                     mapped_at_creation: false,
                 })
             };
+            let all = u64::from(desc.count) * bytes;
+            let staged = if matches!(desc.ty, QueryType::Timestamp) { all } else { SIZE };
             QuerySet {
                 raw: self.device.create_query_set(&wgpu::QuerySetDescriptor {
-                    label: Some(label),
-                    ty: wgpu::QueryType::Timestamp,
-                    count,
+                    label,
+                    ty: desc.ty,
+                    count: desc.count,
                 }),
-                resolved: buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC),
-                staging: buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST),
+                bytes,
+                resolved: buffer(all, wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC),
+                staging: buffer(staged, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST),
                 mapped: false,
-                written: Mutex::new(vec![false; count as usize]),
+                written: Mutex::new(vec![false; desc.count as usize]),
             }
         })?;
         self.query_sets.insert(slot, set);
@@ -83,5 +102,47 @@ impl Wgpu {
         for (index, (out, value)) in out.iter_mut().zip(values).enumerate() {
             *out = written[first as usize + index].then(|| u64::from_le_bytes(*value));
         }
+    }
+}
+
+impl WgpuEncoder {
+    pub(crate) fn open_query(&mut self, backend: &Wgpu, query: NativeQuery, set: u32, index: u32) {
+        let set = &backend.query_sets.get(set).raw;
+        match (&mut self.pass, query) {
+            (Pass::Render(pass), NativeQuery::Occlusion) => pass.begin_occlusion_query(index),
+            (Pass::Render(pass), NativeQuery::PipelineStatistics) => {
+                pass.begin_pipeline_statistics_query(set, index);
+            }
+            (Pass::Compute(pass), NativeQuery::PipelineStatistics) => {
+                pass.begin_pipeline_statistics_query(set, index);
+            }
+            _ => unreachable!("a query begins inside a pass of its kind"),
+        }
+    }
+
+    pub(crate) fn close_query(&mut self, query: NativeQuery) {
+        match (&mut self.pass, query) {
+            (Pass::Render(pass), NativeQuery::Occlusion) => pass.end_occlusion_query(),
+            (Pass::Render(pass), NativeQuery::PipelineStatistics) => pass.end_pipeline_statistics_query(),
+            (Pass::Compute(pass), NativeQuery::PipelineStatistics) => pass.end_pipeline_statistics_query(),
+            _ => unreachable!("a query ends inside a pass of its kind"),
+        }
+    }
+
+    /// Brings results to a readback buffer. Resolving begins at multiples of 256 bytes only, so it goes through the
+    /// beginning of another buffer.
+    pub(crate) fn emit_copy_queries(
+        &mut self,
+        backend: &Wgpu,
+        set: u32,
+        (first, count): (u32, u32),
+        (buffer, offset): (u32, u64),
+    ) {
+        self.stamp_what_is_due(backend);
+        self.writes(backend, buffer);
+        let set = backend.query_sets.get(set);
+        self.raw.resolve_query_set(&set.raw, first..first + count, &set.resolved, 0);
+        let to = &backend.buffers.get(buffer).raw;
+        self.raw.copy_buffer_to_buffer(&set.resolved, 0, to, offset, u64::from(count) * set.bytes);
     }
 }

@@ -55,7 +55,7 @@ impl<B: Backend> Case for Demo<'_, B> {
         self.finish()?;
         let passes = self.gpu.device.pass_times()?.unwrap_or_default();
         // A pass without a time would make the sum too small.
-        let sum = passes.iter().map(|pass| pass.nanoseconds).sum::<Option<f64>>();
+        let sum = passes.iter().map(|pass| pass.time.nanoseconds()).sum::<Option<f64>>();
         Ok(sum.filter(|sum| *sum > 0.0).map(|sum| Duration::from_nanos(sum as u64)))
     }
 

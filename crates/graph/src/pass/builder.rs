@@ -4,7 +4,7 @@ use purlin_rhi::BindGroupLayout;
 use purlin_rhi::backend::Backend;
 
 use crate::bind::Binding;
-use crate::declare::{At, Change, DeclaredAccess, DeclaredUse, Name, PassKind, Work};
+use crate::declare::{At, Change, DeclaredAccess, DeclaredUse, Name, PassKind, QueryDecl, Work};
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::version::sealed::ResourceRef;
@@ -58,6 +58,11 @@ impl<B: Backend> Open<'_, '_, B> {
     pub(crate) fn push_use(&mut self, target: ResourceRef, access: DeclaredAccess, at: At) {
         self.check(target, at);
         self.graph.context.declared.push_use(DeclaredUse { target, access, at });
+    }
+
+    /// The queries of the pass, to be declared.
+    pub(crate) fn queries(&mut self) -> &mut QueryDecl {
+        self.graph.context.declared.open_queries.get_or_insert_default()
     }
 
     pub(crate) fn label(&self) -> Box<str> {
@@ -123,6 +128,19 @@ macro_rules! common_uses {
         #[track_caller]
         pub fn storage(mut self, resource: &'p mut impl AsResourceMut, stages: ShaderStages) -> Self {
             self.open.push_use(resource.resource_ref(), DeclaredAccess::Storage(stages), Location::caller());
+            self
+        }
+
+        /// Declares the set of the pass's statistics queries. The pass is live if the graph reads queries of the set.
+        pub fn pipeline_statistics_queries(mut self, set: purlin_rhi::QuerySet) -> Self {
+            self.open.queries().statistics = Some(set);
+            self
+        }
+
+        /// Has timestamps written at the pass's begin and end. The pass is then recorded as one of its own, and is live if the
+        /// graph reads queries of the set.
+        pub fn timestamp_writes(mut self, writes: purlin_rhi::PassTimestampWrites) -> Self {
+            self.open.queries().timestamps = Some(writes);
             self
         }
 

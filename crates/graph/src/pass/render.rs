@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use purlin_rhi::backend::Backend;
 use purlin_rhi::types::ShaderStages;
-use purlin_rhi::{AspectOps, ClearValue, LoadOp, RenderPipeline, StoreOp};
+use purlin_rhi::{AspectOps, ClearValue, LoadOp, QuerySet, RenderPipeline, StoreOp};
 
 use super::body::{Body, Once, RenderBody};
 use super::builder::{Open, common_uses};
@@ -120,6 +120,13 @@ impl<'p, 'f, B: Backend> RenderBuilder<'p, 'f, B> {
     }
 
     common_uses!();
+
+    /// Declares the set of the pass's occlusion queries. The pass is live if the graph reads queries of the set. Passes of
+    /// one set may be recorded as one; a query ends in the pass that begins it all the same.
+    pub fn occlusion_queries(mut self, set: QuerySet) -> Self {
+        self.open.queries().occlusion = Some(set);
+        self
+    }
 
     /// A body that records draws. It runs once, only if the pass is live.
     pub fn record(self, body: impl FnOnce(&mut RenderBody<'_, B>) + Send + 'f) {

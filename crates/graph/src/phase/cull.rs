@@ -1,6 +1,6 @@
 //! Cull: which passes contribute to anything.
 //!
-//! The roots are passes with a side effect, readbacks, writers of imports and makers of exports. From them the feeds
+//! The roots are passes with a side effect, readbacks, passes whose queries are read, writers of imports and makers of exports. From them the feeds
 //! lead back to everything that is needed. Order alone keeps nothing alive.
 
 use crate::context::{Context, Liveness};
@@ -51,6 +51,11 @@ fn root(context: &Context, pass: u32) -> Liveness {
     }
     if decl.side_effect {
         return Liveness::SideEffect;
+    }
+    if let Some(queries) = context.declared.queries_of(decl)
+        && context.declared.query_reads.iter().any(|read| queries.writes(read.set))
+    {
+        return Liveness::Queried;
     }
     let uses = &context.uses[context.uses_of(pass)];
     let import = uses

@@ -11,7 +11,9 @@
 //!   of it and writes the same aspects;
 //! - everything else that they use is read, and both read the same parts in the same way and order: so no barrier is
 //!   due between them, and nothing's life begins or ends there;
-//! - neither is recorded in sections by several threads.
+//! - neither is recorded in sections by several threads;
+//! - both have the same query sets, and no timestamps: a native pass has one set of occlusion queries, and each query ends
+//!   in the pass that begins it, merged or not.
 //!
 //! Every pass keeps its name, its edges and its own state: each begins with nothing set but what it binds.
 
@@ -46,6 +48,12 @@ fn continues(context: &Context, position: u32) -> bool {
     };
     if latter != former + 1 || !plain(former) || !plain(latter) {
         return false;
+    }
+    let queries = |pass: u32| context.declared.queries_of(&context.declared.passes[pass as usize]);
+    match (queries(former), queries(latter)) {
+        (None, None) => {}
+        (Some(before), Some(after)) if before == after && before.timestamps.is_none() => {}
+        _ => return false,
     }
     let places = |pass: u32| {
         let decls = context.declared.passes[pass as usize].attachments();

@@ -114,6 +114,7 @@ fn why(context: &Context, pass: u32) -> (bool, String) {
         Liveness::Kept => "culling is off".into(),
         Liveness::SideEffect => "it has a side effect".into(),
         Liveness::Readback => "it reads back to the CPU".into(),
+        Liveness::Queried => "its queries are read".into(),
         Liveness::WritesImport(resource) => format!("it writes the import \"{}\"", name(resource)),
         Liveness::Exported(export) => {
             let resource =

@@ -178,7 +178,7 @@ impl GraphReport {
             if pass.kind != PassKind::Readback && pass.label != time.label {
                 break;
             }
-            pass.gpu_ns = time.nanoseconds;
+            pass.gpu_ns = time.time.nanoseconds();
         }
     }
 

@@ -12,6 +12,7 @@ mod errors;
 mod hazards;
 mod merging;
 mod pooling;
+mod queries;
 mod report;
 mod reuse;
 mod sinks;

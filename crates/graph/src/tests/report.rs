@@ -1,6 +1,6 @@
 //! Reports: complete, bounded, and safe to open whatever labels say.
 
-use purlin_rhi::PassTime;
+use purlin_rhi::{GpuTime, PassTime};
 
 use super::*;
 use crate::PassKind;
@@ -118,7 +118,7 @@ fn a_report_says_what_was_planned_and_why() {
         .map(|(n, pass)| {
             let label =
                 if pass.kind == PassKind::Readback { "read_buffer".into() } else { pass.label.clone() };
-            PassTime { label, nanoseconds: Some(50_000.0 + (n * n % 7) as f64 * 90_000.0) }
+            PassTime { label, time: GpuTime::Elapsed(50_000.0 + (n * n % 7) as f64 * 90_000.0) }
         })
         .collect();
     report.set_gpu_times(&times);

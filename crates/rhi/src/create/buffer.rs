@@ -94,6 +94,7 @@ impl<B: Backend> Device<B> {
             },
         );
         self.registry.charge(padded_size);
+        self.registry.request(desc.size);
         self.ledger.add_buffer(slot, padded_size);
         Ok(handle)
     }

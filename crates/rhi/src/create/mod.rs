@@ -6,6 +6,7 @@ mod buffer;
 mod group;
 mod heap;
 mod pipeline;
+mod query;
 mod sampler;
 mod texture;
 

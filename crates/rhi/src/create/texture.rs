@@ -68,6 +68,7 @@ impl<B: Backend> Device<B> {
         };
         self.ledger.add_texture(slot, record.aspects(), record.mips, record.layers());
         let handle = self.registry.textures.insert(slot, record);
+        self.registry.request(bytes);
         self.own(handle)
     }
 

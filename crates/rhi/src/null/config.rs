@@ -37,6 +37,8 @@ pub struct NullConfig {
     pub keeps_state: bool,
     /// Nanoseconds of a timestamp tick.
     pub timestamp_period: f32,
+    /// Bits of a timestamp. Those beyond are cut off.
+    pub timestamp_valid_bits: Option<u32>,
 }
 
 impl Default for NullConfig {
@@ -55,6 +57,7 @@ impl Default for NullConfig {
             sections: true,
             keeps_state: true,
             timestamp_period: 1.0,
+            timestamp_valid_bits: Some(64),
         }
     }
 }

@@ -49,6 +49,8 @@ pub(super) struct State {
     pub wait_completes: bool,
     pub check_layouts: bool,
     pub clock: Clock,
+    pub scripted: VecDeque<Option<u64>>,
+    pub timestamp_mask: u64,
     pub open_encoders: usize,
     pub faults: Faults,
     lost: Option<String>,
@@ -100,6 +102,8 @@ impl State {
             let mut executor = Executor {
                 memory: &mut self.memory,
                 clock: &mut self.clock,
+                scripted: &mut self.scripted,
+                timestamp_mask: self.timestamp_mask,
                 check: self.check_layouts,
                 ordinal: pending.ordinal,
                 label: &pending.encoder.label,
@@ -127,6 +131,11 @@ impl Shared {
                 wait_completes: config.wait_completes,
                 check_layouts: config.check_layouts && config.execute,
                 clock: Clock { now: 0, step: 1000 },
+                scripted: VecDeque::new(),
+                timestamp_mask: match config.timestamp_valid_bits {
+                    Some(bits) if bits < 64 => (1 << bits) - 1,
+                    _ => u64::MAX,
+                },
                 open_encoders: 0,
                 faults: Faults::default(),
                 lost: None,
@@ -292,6 +301,11 @@ impl NullControl {
     /// 0 and 1000.
     pub fn set_clock(&self, now: u64, step: u64) {
         self.shared.lock().clock = Clock { now, step };
+    }
+
+    /// Has the next timestamps take these values instead of the clock's; with `None` one that is never available.
+    pub fn script_timestamps(&self, values: impl IntoIterator<Item = Option<u64>>) {
+        self.shared.lock().scripted.extend(values);
     }
 
     /// The bytes of a buffer of any memory class, as completed submissions left them; `None` for an empty slot or

@@ -11,7 +11,7 @@ use super::tables::{CHECK, Entry, Info};
 use super::{Null, NullConfig, check, execute};
 use crate::backend::{
     BindState, Dirty, Dispatch, Draw, Encoder, MAX_GROUPS, MAX_VERTEX_BUFFERS, NativeBufferTextureCopy,
-    NativeRenderPass, NativeResult, NativeTargets, NativeTextureCopy,
+    NativeQuery, NativeRenderPass, NativeResult, NativeTargets, NativeTextureCopy, NativeTimestamps,
 };
 use crate::error::BackendError;
 use crate::handle::ResourceKind;
@@ -35,10 +35,20 @@ struct Pass {
     place: Place,
     /// Open labels when the pass began.
     labels: u32,
+    /// The set of its occlusion queries.
+    occlusion: Option<u32>,
+    /// The queries that are open: of occlusion, and of statistics.
+    open: [Option<(u32, u32)>; 2],
+    /// The timestamp that its end writes.
+    stamp: Option<(u32, u32)>,
 }
 
 impl Pass {
-    const OUTSIDE: Pass = Pass { place: Place::Outside, labels: 0 };
+    const OUTSIDE: Pass = Pass::new(Place::Outside, 0);
+
+    const fn new(place: Place, labels: u32) -> Self {
+        Self { place, labels, occlusion: None, open: [None; 2], stamp: None }
+    }
 }
 
 /// Records commands for a [`Null`] device.
@@ -137,7 +147,7 @@ impl NullEncoder {
     fn enter(&mut self, call: &str, place: Place) {
         if CHECK {
             self.at(call, Place::Outside);
-            self.pass = Pass { place, labels: self.labels };
+            self.pass = Pass::new(place, self.labels);
             if !self.keeps_state {
                 self.forget();
             }
@@ -152,8 +162,27 @@ impl NullEncoder {
                 now == then,
                 "null backend: {call}: {now} labels are open in encoder \"{label}\", the pass began with {then}"
             );
+            let open = self.pass.open;
+            assert!(open == [None; 2], "null backend: {call}: queries are open: {open:?}");
             self.pass = Pass::OUTSIDE;
         }
+    }
+
+    /// Checks that queries are there and notes their use.
+    fn uses_queries(&mut self, backend: &Null, call: &str, set: u32, first: u32, count: u32) {
+        if CHECK {
+            self.uses_slot(backend, call, ResourceKind::QuerySet, set);
+            backend.check_queries(call, set, first, count);
+        }
+    }
+
+    /// Writes the first timestamp of a pass; the last, for its end.
+    fn stamp(&mut self, backend: &Null, timestamps: Option<NativeTimestamps>) -> Option<(u32, u32)> {
+        let NativeTimestamps { query_set, begin, end } = timestamps?;
+        if let Some(index) = begin {
+            self.write_timestamp(backend, query_set, index);
+        }
+        end.map(|index| (query_set, index))
     }
 
     /// Checks that a resource is there and notes its use.
@@ -315,7 +344,12 @@ impl Encoder for NullEncoder {
 
     fn begin_render_pass(&mut self, backend: &Null, pass: &NativeRenderPass<'_>) {
         const CALL: &str = "begin_render_pass";
+        let stamp = self.stamp(backend, pass.timestamps);
         self.enter(CALL, if pass.sections { Place::Sections } else { Place::RenderPass });
+        (self.pass.stamp, self.pass.occlusion) = (stamp, pass.occlusion_query_set);
+        if let Some(set) = pass.occlusion_query_set {
+            self.uses_queries(backend, CALL, set, 0, 0);
+        }
         if CHECK {
             for color in pass.colors.iter().flatten() {
                 self.uses_attachment(backend, CALL, color.view);
@@ -330,10 +364,14 @@ impl Encoder for NullEncoder {
         self.push(|| NullCommand::BeginRenderPass(NullRenderPass::from(pass)));
     }
 
-    fn end_render_pass(&mut self, _: &Null) {
+    fn end_render_pass(&mut self, backend: &Null) {
         let sections = self.pass.place == Place::Sections;
+        let stamp = self.pass.stamp.take();
         self.leave("end_render_pass", if sections { Place::Sections } else { Place::RenderPass });
         self.push(|| NullCommand::EndRenderPass);
+        if let Some((set, index)) = stamp {
+            self.write_timestamp(backend, set, index);
+        }
     }
 
     fn begin_section(&mut self, _: &Null, label: &str, _: &NativeTargets<'_>) -> NativeResult {
@@ -382,14 +420,20 @@ impl Encoder for NullEncoder {
         });
     }
 
-    fn begin_compute_pass(&mut self, _: &Null, label: &str) {
+    fn begin_compute_pass(&mut self, backend: &Null, label: &str, timestamps: Option<NativeTimestamps>) {
+        let stamp = self.stamp(backend, timestamps);
         self.enter("begin_compute_pass", Place::ComputePass);
+        self.pass.stamp = stamp;
         self.push(|| NullCommand::BeginComputePass(label.into()));
     }
 
-    fn end_compute_pass(&mut self, _: &Null) {
+    fn end_compute_pass(&mut self, backend: &Null) {
+        let stamp = self.pass.stamp.take();
         self.leave("end_compute_pass", Place::ComputePass);
         self.push(|| NullCommand::EndComputePass);
+        if let Some((set, index)) = stamp {
+            self.write_timestamp(backend, set, index);
+        }
     }
 
     #[inline]
@@ -466,12 +510,67 @@ impl Encoder for NullEncoder {
         self.push(|| NullCommand::CopyTexture(*copy));
     }
 
+    fn reset_queries(&mut self, backend: &Null, query_set: u32, first: u32, count: u32) {
+        if CHECK {
+            self.at("reset_queries", Place::Outside);
+        }
+        self.uses_queries(backend, "reset_queries", query_set, first, count);
+        self.push(|| NullCommand::ResetQueries { query_set, first, count });
+    }
+
+    fn begin_query(&mut self, backend: &Null, query: NativeQuery, query_set: u32, index: u32) {
+        const CALL: &str = "begin_query";
+        if CHECK {
+            let Pass { place, occlusion, open, .. } = self.pass;
+            let inside = matches!(place, Place::RenderPass | Place::ComputePass);
+            assert!(inside, "null backend: {CALL}: expected a pass, found {place:?}");
+            let of_pass = query != NativeQuery::Occlusion || occlusion == Some(query_set);
+            assert!(
+                of_pass,
+                "null backend: {CALL}: the pass has occlusion set {occlusion:?}, not {query_set}"
+            );
+            assert!(open[query as usize].is_none(), "null backend: {CALL}: {query:?} is open: {open:?}");
+            self.pass.open[query as usize] = Some((query_set, index));
+        }
+        self.uses_queries(backend, CALL, query_set, index, 1);
+        self.push(|| NullCommand::BeginQuery { query, query_set, index });
+    }
+
+    fn end_query(&mut self, _: &Null, query: NativeQuery, query_set: u32, index: u32) {
+        if CHECK {
+            let open = self.pass.open[query as usize].take();
+            let this = Some((query_set, index));
+            assert!(open == this, "null backend: end_query: {open:?} is open, not {this:?}");
+        }
+        self.push(|| NullCommand::EndQuery { query, query_set, index });
+    }
+
+    fn copy_queries(
+        &mut self,
+        backend: &Null,
+        query_set: u32,
+        first: u32,
+        count: u32,
+        buffer: u32,
+        offset: u64,
+    ) {
+        if CHECK {
+            self.at("copy_queries", Place::Outside);
+            assert!(
+                offset.is_multiple_of(8),
+                "null backend: copy_queries: offset {offset} is not of 8 bytes"
+            );
+            self.uses_buffer(backend, "copy_queries", buffer, offset, 8 * u64::from(count));
+        }
+        self.uses_queries(backend, "copy_queries", query_set, first, count);
+        self.push(|| NullCommand::CopyQueries { query_set, first, count, buffer, offset });
+    }
+
     fn write_timestamp(&mut self, backend: &Null, query_set: u32, index: u32) {
         if CHECK {
             self.at("write_timestamp", Place::Outside);
-            self.uses_slot(backend, "write_timestamp", ResourceKind::QuerySet, query_set);
-            backend.check_queries("write_timestamp", query_set, index, 1);
         }
+        self.uses_queries(backend, "write_timestamp", query_set, index, 1);
         self.calls += 1;
         // Recorded even when nothing else is, so that timing services see answers.
         self.commands.push(NullCommand::WriteTimestamp { query_set, index });

@@ -1,8 +1,11 @@
 //! Carries out what a completed submission recorded.
 //!
 //! Only movement of bytes is carried out: copies, clears, layout changes, timestamps. Draws and dispatches change
-//! nothing, but the layouts that they would find are checked. Contents that the native API would leave undefined
+//! nothing, but queries count them, and the layouts that they would find are checked. Contents that the native API would leave undefined
 //! (a transition from `Undefined`, attachments not loaded or not stored) become [`POISON`].
+
+use std::collections::VecDeque;
+use std::ops::Range;
 
 use arrayvec::ArrayVec;
 
@@ -25,6 +28,10 @@ pub(super) struct Clock {
 pub(super) struct Executor<'a> {
     pub memory: &'a mut Memory,
     pub clock: &'a mut Clock,
+    /// Timestamps that come before those of the clock.
+    pub scripted: &'a mut VecDeque<Option<u64>>,
+    /// Which bits of a timestamp count.
+    pub timestamp_mask: u64,
     /// Whether layouts are checked.
     pub check: bool,
     /// The ordinal, for messages.
@@ -35,6 +42,7 @@ pub(super) struct Executor<'a> {
 impl Executor<'_> {
     pub fn run(&mut self, commands: &[NullCommand]) {
         let mut pass = None;
+        let mut open = ArrayVec::<(u32, u32), 2>::new();
         for command in commands {
             match command {
                 NullCommand::Barriers { textures, .. } => textures.iter().for_each(|b| self.transition(b)),
@@ -44,7 +52,10 @@ impl Executor<'_> {
                 }
                 NullCommand::EndRenderPass => pass.take().into_iter().for_each(|begun| self.end(begun)),
                 NullCommand::Draw { changed, .. } | NullCommand::Dispatch { changed, .. } => {
-                    self.groups(changed)
+                    self.groups(changed);
+                    for &(set, index) in &open {
+                        self.query(set, index, |count| count.map(|count| count + 1));
+                    }
                 }
                 &NullCommand::CopyBuffer { src, src_offset, dst, dst_offset, size } => {
                     let read = get(&self.memory.buffers, src).and_then(|b| b.get(bytes(src_offset, size)));
@@ -64,11 +75,28 @@ impl Executor<'_> {
                 NullCommand::CopyTextureToBuffer(copy) => self.texture_to_buffer(copy),
                 NullCommand::CopyTexture(copy) => self.texture_to_texture(copy),
                 &NullCommand::WriteTimestamp { query_set, index } => {
-                    self.clock.now += self.clock.step;
-                    let set = get_mut(&mut self.memory.queries, query_set);
-                    if let Some(query) = set.and_then(|set| set.get_mut(index as usize)) {
-                        *query = Some(self.clock.now);
-                    }
+                    let now = self.scripted.pop_front().unwrap_or_else(|| {
+                        self.clock.now += self.clock.step;
+                        Some(self.clock.now)
+                    });
+                    let now = now.map(|now| now & self.timestamp_mask);
+                    self.query(query_set, index, |_| now);
+                }
+                &NullCommand::ResetQueries { query_set, first, count } => {
+                    (first..first + count).for_each(|index| self.query(query_set, index, |_| None));
+                }
+                &NullCommand::BeginQuery { query_set, index, .. } => {
+                    self.query(query_set, index, |value| {
+                        assert!(value.is_none(), "null backend: begin_query: query {index} was not reset");
+                        Some(0)
+                    });
+                    open.push((query_set, index));
+                }
+                &NullCommand::EndQuery { query_set, index, .. } => {
+                    open.retain(|query| *query != (query_set, index));
+                }
+                &NullCommand::CopyQueries { query_set, first, count, buffer, offset } => {
+                    self.copy_queries(query_set, first..first + count, buffer, offset);
                 }
                 NullCommand::PushLabel(_)
                 | NullCommand::PopLabel
@@ -76,6 +104,27 @@ impl Executor<'_> {
                 | NullCommand::BeginComputePass(_)
                 | NullCommand::EndComputePass => {}
             }
+        }
+    }
+
+    /// Changes every word of a query.
+    fn query(&mut self, set: u32, index: u32, to: impl Fn(Option<u64>) -> Option<u64>) {
+        if let Some(set) = get_mut(&mut self.memory.queries, set) {
+            set.of(index, 1).iter_mut().for_each(|word| *word = to(*word));
+        }
+    }
+
+    fn copy_queries(&mut self, set: u32, queries: Range<u32>, buffer: u32, offset: u64) {
+        let Some(set) = get_mut(&mut self.memory.queries, set) else { return };
+        let Some(buffer) = get_mut(&mut self.memory.buffers, buffer) else { return };
+        let words = set.of(queries.start, queries.end - queries.start);
+        let Some(to) = buffer.get_mut(bytes(offset, 8 * words.len() as u64)) else { return };
+        for (word, to) in words.iter().zip(to.chunks_exact_mut(8)) {
+            // A GPU waits here for ever.
+            let Some(word) = word else {
+                panic!("null backend: copy_queries: one of {queries:?} has no value")
+            };
+            to.copy_from_slice(&word.to_le_bytes());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::backend::{
     BindState, BoundBuffer, Dirty, Dispatch, Draw, MAX_GROUPS, MAX_VERTEX_BUFFERS, NativeBufferTextureCopy,
-    NativeColor, NativeDepthStencil, NativeRenderPass, NativeTextureCopy,
+    NativeColor, NativeDepthStencil, NativeQuery, NativeRenderPass, NativeTextureCopy,
 };
 use crate::plan::{MemoryBarrier, TextureBarrier};
 use crate::types::IndexFormat;
@@ -113,6 +113,46 @@ pub enum NullCommand {
         /// The query.
         index: u32,
     },
+    /// `reset_queries`.
+    ResetQueries {
+        /// The query set's slot.
+        query_set: u32,
+        /// The first query.
+        first: u32,
+        /// How many.
+        count: u32,
+    },
+    /// `begin_query`.
+    BeginQuery {
+        /// What it finds out.
+        query: NativeQuery,
+        /// The query set's slot.
+        query_set: u32,
+        /// The query.
+        index: u32,
+    },
+    /// `end_query`.
+    EndQuery {
+        /// What it finds out.
+        query: NativeQuery,
+        /// The query set's slot.
+        query_set: u32,
+        /// The query.
+        index: u32,
+    },
+    /// `copy_queries`.
+    CopyQueries {
+        /// The query set's slot.
+        query_set: u32,
+        /// The first query.
+        first: u32,
+        /// How many.
+        count: u32,
+        /// The buffer's slot.
+        buffer: u32,
+        /// The first byte written.
+        offset: u64,
+    },
 }
 
 /// A raster pass as it was begun.
@@ -128,6 +168,8 @@ pub struct NullRenderPass {
     pub colors: Vec<Option<NativeColor>>,
     /// The depth-stencil attachment.
     pub depth_stencil: Option<NativeDepthStencil>,
+    /// The set of occlusion queries. Timestamps are commands of their own.
+    pub occlusion_query_set: Option<u32>,
 }
 
 impl From<&NativeRenderPass<'_>> for NullRenderPass {
@@ -138,6 +180,7 @@ impl From<&NativeRenderPass<'_>> for NullRenderPass {
             layers: pass.layers,
             colors: pass.colors.to_vec(),
             depth_stencil: pass.depth_stencil,
+            occlusion_query_set: pass.occlusion_query_set,
         }
     }
 }

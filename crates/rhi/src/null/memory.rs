@@ -18,7 +18,22 @@ pub(super) struct Memory {
     pub views: Vec<Option<ViewMemory>>,
     /// The views of each group, with the layout that was promised.
     pub groups: Vec<Option<Vec<(u32, Layout)>>>,
-    pub queries: Vec<Option<Vec<Option<u64>>>>,
+    pub queries: Vec<Option<QueryMemory>>,
+}
+
+/// A query set's values, so many words for each query. What was not written has none.
+#[derive(Debug)]
+pub(super) struct QueryMemory {
+    pub words: usize,
+    pub values: Vec<Option<u64>>,
+}
+
+impl QueryMemory {
+    /// The words of some queries.
+    pub fn of(&mut self, first: u32, count: u32) -> &mut [Option<u64>] {
+        let range = first as usize * self.words..(first as usize + count as usize) * self.words;
+        self.values.get_mut(range).unwrap_or_default()
+    }
 }
 
 impl Memory {

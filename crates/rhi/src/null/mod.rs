@@ -53,8 +53,8 @@ pub use surface::{NullAnswer, NullSurfaceCall, NullWindow};
 use crate::backend::{Backend, NativeBinding, NativeMemory, NativeResult, NativeView};
 use crate::caps::{AdapterInfo, Capabilities, Features, FormatUses};
 use crate::desc::{
-    BufferDesc, ComputePipelineDesc, HeapClass, HeapDesc, MemoryClass, MemoryNeeds, RenderPipelineDesc,
-    SamplerDesc, TextureDesc,
+    BufferDesc, ComputePipelineDesc, HeapClass, HeapDesc, MemoryClass, MemoryNeeds, QuerySetDesc,
+    RenderPipelineDesc, SamplerDesc, TextureDesc,
 };
 use crate::error::{BackendError, Error};
 use crate::handle::ResourceKind;
@@ -64,7 +64,7 @@ use crate::shader::ShaderSource;
 use crate::surface::FrameUse;
 use crate::types::{BindGroupLayoutEntry, TextureAspect, TextureFormat};
 use control::Shared;
-use memory::{Memory, TextureMemory, ViewMemory, bytes, get, get_mut, put};
+use memory::{Memory, QueryMemory, TextureMemory, ViewMemory, bytes, get, get_mut, put};
 use tables::{CHECK, Info, Tables};
 
 /// A device without a GPU.
@@ -75,6 +75,7 @@ pub struct Null {
     capabilities: Capabilities,
     tables: Tables,
     allocated: u64,
+    allocated_peak: u64,
     surfaces: Vec<Option<NullWindow>>,
     shared: Arc<Shared>,
 }
@@ -110,6 +111,7 @@ impl Null {
             features,
             limits: config.limits.clone(),
             timestamp_period: if timed { config.timestamp_period } else { 0.0 },
+            timestamp_valid_bits: config.timestamp_valid_bits.filter(|_| timed),
             copy_row_alignment: config.copy_row_alignment,
             copy_offset_alignment: config.copy_offset_alignment,
         };
@@ -121,6 +123,7 @@ impl Null {
             capabilities,
             tables: Tables::default(),
             allocated: 0,
+            allocated_peak: 0,
             surfaces: Vec::new(),
             shared,
         }
@@ -167,6 +170,7 @@ impl Null {
         }
         drop(state);
         self.allocated += bytes;
+        self.allocated_peak = self.allocated_peak.max(self.allocated);
         self.shared.live(kind).fetch_add(1, Ordering::Relaxed);
         self.tables.insert(kind, slot, label, bytes, info);
         Ok(())
@@ -431,9 +435,11 @@ impl Backend for Null {
         self.create(ResourceKind::ComputePipeline, slot, desc.label, 0, Info::Other, |_| {})
     }
 
-    fn create_query_set(&mut self, slot: u32, label: &str, count: u32) -> NativeResult {
-        self.create(ResourceKind::QuerySet, slot, label, 0, Info::Queries(count), |memory| {
-            put(&mut memory.queries, slot, Some(vec![None; count as usize]));
+    fn create_query_set(&mut self, slot: u32, desc: &QuerySetDesc<'_>) -> NativeResult {
+        let (count, words) = (desc.count, crate::services::words(desc.ty) as usize);
+        self.create(ResourceKind::QuerySet, slot, desc.label, 0, Info::Queries(count), |memory| {
+            let values = vec![None; count as usize * words];
+            put(&mut memory.queries, slot, Some(QueryMemory { words, values }));
         })
     }
 
@@ -456,19 +462,17 @@ impl Backend for Null {
         self.shared.count(1);
         self.check_queries("reset_queries", slot, first, count);
         let mut state = self.shared.lock();
-        let set = get_mut(&mut state.memory.queries, slot);
-        if let Some(queries) = set.and_then(|set| set.get_mut(bytes(first.into(), count.into()))) {
-            queries.fill(None);
+        if let Some(set) = get_mut(&mut state.memory.queries, slot) {
+            set.of(first, count).fill(None);
         }
     }
 
     fn read_timestamps(&self, slot: u32, first: u32, out: &mut [Option<u64>]) {
         self.shared.count(1);
         self.check_queries("read_timestamps", slot, first, out.len() as u32);
-        let state = self.shared.lock();
-        let set = get(&state.memory.queries, slot);
-        match set.and_then(|set| set.get(bytes(first.into(), out.len() as u64))) {
-            Some(queries) => out.copy_from_slice(queries),
+        let mut state = self.shared.lock();
+        match get_mut(&mut state.memory.queries, slot) {
+            Some(set) => out.copy_from_slice(set.of(first, out.len() as u32)),
             None => out.fill(None),
         }
     }
@@ -570,7 +574,8 @@ impl Backend for Null {
         Ok(state.completed >= ordinal)
     }
 
-    fn memory(&self) -> NativeMemory {
-        NativeMemory { allocated: self.allocated, blocks: self.allocated }
+    fn memory(&self) -> Option<NativeMemory> {
+        let (allocated, peak) = (self.allocated, self.allocated_peak);
+        Some(NativeMemory { allocated, allocated_peak: peak, blocks: allocated, blocks_peak: peak })
     }
 }

@@ -8,8 +8,9 @@ use crate::backend::{
 };
 use crate::caps::FormatUses;
 use crate::error::{Result, invalid, state, unsupported};
-use crate::handle::{BindGroup, Texture, TextureView};
+use crate::handle::{BindGroup, QuerySet, Texture, TextureView};
 use crate::plan::{Aspects, ResourceUse, TextureRange, TextureUse};
+use crate::record::queries::{NativeQueries, PassTimestampWrites};
 use crate::registry::{Registry, TextureViewRecord};
 use crate::types::{ShaderStages, TextureFormat, TextureSampleType, TextureUsages};
 
@@ -76,6 +77,12 @@ pub struct RenderPassDesc<'a> {
     pub uses: &'a [ResourceUse],
     /// Groups that declare what they bind; see [`ComputePassDesc::groups`](crate::ComputePassDesc::groups).
     pub groups: &'a [BindGroup],
+    /// The set of the pass's occlusion queries.
+    pub occlusion_query_set: Option<QuerySet>,
+    /// The set of its statistics queries.
+    pub pipeline_statistics_query_set: Option<QuerySet>,
+    /// Timestamps at its begin and end.
+    pub timestamp_writes: Option<PassTimestampWrites>,
 }
 
 fn color_use(load: &NativeLoad<ClearValue>) -> TextureUse {
@@ -144,7 +151,12 @@ pub(crate) struct ResolvedPass {
 }
 
 impl ResolvedPass {
-    pub(crate) fn native<'a>(&'a self, label: &'a str, sections: bool) -> NativeRenderPass<'a> {
+    pub(crate) fn native<'a>(
+        &'a self,
+        label: &'a str,
+        sections: bool,
+        queries: NativeQueries,
+    ) -> NativeRenderPass<'a> {
         NativeRenderPass {
             label,
             extent: self.extent,
@@ -152,6 +164,8 @@ impl ResolvedPass {
             colors: &self.colors,
             depth_stencil: self.depth_stencil,
             sections,
+            occlusion_query_set: queries.occlusion,
+            timestamps: queries.timestamps,
         }
     }
 

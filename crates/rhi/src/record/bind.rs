@@ -8,6 +8,7 @@ use crate::error::{Error, Result, invalid, state, unsupported};
 use crate::handle::BindGroup;
 use crate::plan::ResourceUse;
 use crate::record::declared::Declared;
+use crate::record::queries::Queries;
 use crate::registry::{BindGroupRecord, HotGroup, PipelineInterface, Registry};
 use crate::types::IndexFormat;
 
@@ -18,6 +19,7 @@ use crate::types::IndexFormat;
 pub(crate) struct Kept {
     pub render: Point,
     pub compute: Point,
+    pub queries: Queries,
 }
 
 /// One kind of pass.
@@ -37,7 +39,7 @@ const NO_LAYOUT: u32 = u32::MAX;
 
 impl Default for Kept {
     fn default() -> Self {
-        Self { render: Point::new(), compute: Point::new() }
+        Self { render: Point::new(), compute: Point::new(), queries: Queries::default() }
     }
 }
 

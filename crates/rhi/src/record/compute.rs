@@ -7,15 +7,17 @@ use crate::plan::{Access, BarrierBatch, BufferUse, MemoryBarrier, ResourceUse, S
 use crate::record::PassEnd;
 use crate::record::bind::{Bindings, Kept};
 use crate::record::declared::Declared;
+use crate::record::queries::Queries;
 use crate::registry::{ComputePipelineRecord, Registry};
 use crate::types::BufferUsages;
 
 /// Records dispatches. A mistake is kept and answered at the pass's end; later commands are ignored.
 #[derive(Debug)]
 pub struct ComputePass<'p, B: Backend> {
-    backend: &'p B,
-    encoder: &'p mut B::Encoder,
-    bindings: Bindings<'p>,
+    pub(super) backend: &'p B,
+    pub(super) encoder: &'p mut B::Encoder,
+    pub(super) bindings: Bindings<'p>,
+    pub(super) queries: &'p mut Queries,
     pipeline: Option<(ComputePipeline, &'p ComputePipelineRecord)>,
     labels: u32,
 }
@@ -33,10 +35,12 @@ impl<'p, B: Backend> ComputePass<'p, B> {
         if !encoder.keeps_state() {
             kept.forget();
         }
+        let Kept { compute, queries, .. } = kept;
         Self {
             backend,
             encoder,
-            bindings: Bindings::new(registry, &mut kept.compute, declared, label),
+            bindings: Bindings::new(registry, compute, declared, label),
+            queries,
             pipeline: None,
             labels: 0,
         }
@@ -50,6 +54,9 @@ impl<'p, B: Backend> ComputePass<'p, B> {
     /// The same where the pass stands: it is large, and moving it costs.
     #[inline]
     pub(super) fn close(&mut self) -> PassEnd {
+        if self.queries.is_open {
+            self.close_queries();
+        }
         if self.labels > 0 {
             super::render::close_labels::<B>(
                 self.backend,

@@ -11,6 +11,7 @@ mod by_pass;
 mod compute;
 pub(crate) mod declared;
 mod parallel;
+mod queries;
 mod render;
 mod slice;
 mod transfer;
@@ -19,7 +20,7 @@ use crate::backend::{Backend, Encoder};
 use crate::desc::{BufferSlice, TexelLayout, TexturePlace};
 use crate::device::{Device, SubmissionToken};
 use crate::error::{Error, Result, invalid, named, state};
-use crate::handle::{BindGroup, Buffer, ResourceKind, Texture};
+use crate::handle::{BindGroup, Buffer, QuerySet, ResourceKind, Texture};
 use crate::plan::{
     BarrierBatch, BufferUse, DeclaredGroups, Pass, PassList, Plan, ResourceUse, TextureRange, TextureUse,
 };
@@ -34,6 +35,8 @@ use crate::types::{Extent3d, TextureDimension};
 pub use attachments::{AspectOps, ColorAttachment, DepthStencilAttachment, RenderPassDesc};
 use attachments::{AttachmentUses, ResolvedPass};
 pub use compute::ComputePass;
+pub use queries::PassTimestampWrites;
+use queries::{DeclaredQueries, NativeQueries};
 pub use render::RenderPass;
 pub use transfer::TransferPass;
 
@@ -69,6 +72,10 @@ pub struct ComputePassDesc<'a> {
     /// Groups, each of which declares what it binds: a binding with a dynamic offset all that any offset reaches. They
     /// cost less than their uses, least when a group is declared again and nothing else used its resources since.
     pub groups: &'a [BindGroup],
+    /// The set of the pass's statistics queries.
+    pub pipeline_statistics_query_set: Option<QuerySet>,
+    /// Timestamps at its begin and end.
+    pub timestamp_writes: Option<PassTimestampWrites>,
 }
 
 /// What a pass came to, made only by ending it: a body that owns its pass cannot lose its mistakes.
@@ -101,7 +108,8 @@ impl<B: Backend> Device<B> {
             Err(error) => return Err(self.backend_error(error, format!("recording \"{label}\""))),
         };
         self.scratch.kept.forget();
-        let begun = self.begin_timings().and_then(|()| self.encode_uploads(&mut encoder));
+        self.scratch.kept.queries.begin();
+        let begun = self.begin_timings(&mut encoder).and_then(|()| self.encode_uploads(&mut encoder));
         if let Err(error) = begun {
             self.discard_recording();
             self.backend.discard(encoder);
@@ -332,13 +340,21 @@ impl<B: Backend> Recorder<'_, B> {
     ) -> Result<()> {
         let device = &mut *self.device;
         let Some(encoder) = &mut self.encoder else { return Ok(()) };
+        let declared = DeclaredQueries::of_render(desc);
+        let queries = match &declared {
+            None => NativeQueries::default(),
+            Some(declared) => begin_queries(device, encoder, declared, desc.label)?,
+        };
         let times = device.timings.pass(desc.label);
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index);
         }
-        encoder.begin_render_pass(&device.backend, &resolved.native(desc.label, sections));
+        encoder.begin_render_pass(&device.backend, &resolved.native(desc.label, sections, queries));
         let result = record(device, encoder);
         encoder.end_render_pass(&device.backend);
+        if declared.is_some() {
+            device.scratch.kept.queries.end_pass();
+        }
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index + 1);
         }
@@ -368,7 +384,7 @@ impl<B: Backend> Recorder<'_, B> {
     ) -> Result<()> {
         self.declare(desc.uses, desc.groups, desc.label)?;
         let declared = Declared::new(desc.uses, desc.groups);
-        self.in_compute_pass(desc.label, |device, encoder| {
+        self.in_compute_pass(desc, |device, encoder| {
             let Device { registry, backend, scratch, .. } = device;
             let mut pass =
                 ComputePass::new(registry, backend, encoder, &mut scratch.kept, declared, desc.label);
@@ -378,15 +394,15 @@ impl<B: Backend> Recorder<'_, B> {
     }
 
     /// Records a compute pass whose barriers were planned and emitted before. `declared` are its uses. The body owns the
-    /// pass and gives it back through [`ComputePass::end`].
+    /// pass and gives it back through [`ComputePass::end`]. `desc` declares no uses.
     pub fn compute_pass_planned(
         &mut self,
-        label: &str,
+        desc: &ComputePassDesc<'_>,
         declared: &[ResourceUse],
         body: impl FnOnce(ComputePass<'_, B>) -> PassEnd,
     ) -> Result<()> {
-        self.check(label)?;
-        let result = self.compute_pass_body(label, Declared::new(declared, &[]), body);
+        self.check(desc.label)?;
+        let result = self.compute_pass_body(desc, Declared::new(declared, &[]), body);
         self.keep(result)
     }
 
@@ -399,13 +415,13 @@ impl<B: Backend> Recorder<'_, B> {
 
     fn compute_pass_body(
         &mut self,
-        label: &str,
+        desc: &ComputePassDesc<'_>,
         declared: Declared<'_>,
         body: impl FnOnce(ComputePass<'_, B>) -> PassEnd,
     ) -> Result<()> {
-        self.in_compute_pass(label, |device, encoder| {
+        self.in_compute_pass(desc, |device, encoder| {
             let Device { registry, backend, scratch, .. } = device;
-            body(ComputePass::new(registry, backend, encoder, &mut scratch.kept, declared, label)).0
+            body(ComputePass::new(registry, backend, encoder, &mut scratch.kept, declared, desc.label)).0
         })
     }
 
@@ -413,18 +429,26 @@ impl<B: Backend> Recorder<'_, B> {
     #[inline]
     fn in_compute_pass(
         &mut self,
-        label: &str,
+        desc: &ComputePassDesc<'_>,
         record: impl FnOnce(&mut Device<B>, &mut B::Encoder) -> Result<()>,
     ) -> Result<()> {
         let device = &mut *self.device;
         let Some(encoder) = &mut self.encoder else { return Ok(()) };
-        let times = device.timings.pass(label);
+        let declared = DeclaredQueries::of_compute(desc);
+        let queries = match &declared {
+            None => NativeQueries::default(),
+            Some(declared) => begin_queries(device, encoder, declared, desc.label)?,
+        };
+        let times = device.timings.pass(desc.label);
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index);
         }
-        encoder.begin_compute_pass(&device.backend, label);
+        encoder.begin_compute_pass(&device.backend, desc.label, queries.timestamps);
         let result = record(device, encoder);
         encoder.end_compute_pass(&device.backend);
+        if declared.is_some() {
+            device.scratch.kept.queries.end_pass();
+        }
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index + 1);
         }
@@ -635,6 +659,19 @@ impl<B: Backend> Recorder<'_, B> {
         Ok(ticket)
     }
 
+    /// Has `write` fill a part of a staging buffer, and shows it to the CPU.
+    pub(crate) fn write_staging(
+        &mut self,
+        range: BufferSlice,
+        write: impl FnOnce(&B, &mut B::Encoder),
+    ) -> Result<()> {
+        self.declare(&[transfer::buffer_use(range, BufferUse::CopyDst)], &[], "readback")?;
+        if let Some(encoder) = &mut self.encoder {
+            write(&self.device.backend, encoder);
+        }
+        self.declare(&[transfer::buffer_use(range, BufferUse::HostRead)], &[], "readback")
+    }
+
     fn publish_to_host(&mut self, staging: Buffer, size: u64) -> Result<()> {
         if size == 0 {
             return Ok(());
@@ -658,10 +695,13 @@ impl<B: Backend> Recorder<'_, B> {
         } else {
             self.device.surfaces.frame_uses(&self.device.ledger, &self.frames)?
         };
-        let Some(encoder) = self.encoder.take() else {
+        let Some(mut encoder) = self.encoder.take() else {
             return Err(state("submit", "an open recording", "one that was submitted"));
         };
         let device = &mut *self.device;
+        if let Some((set, index)) = device.timings.end() {
+            encoder.write_timestamp(&device.backend, set, index);
+        }
         let ordinal = device.submitted + 1;
         device.scratch.encoders.clear();
         device.scratch.encoders.push(encoder);
@@ -680,6 +720,18 @@ impl<B: Backend> Recorder<'_, B> {
         }
         Ok(SubmissionToken { device: device.tag, ordinal })
     }
+}
+
+/// Enters the query sets of a pass that is about to begin.
+#[cold]
+fn begin_queries<B: Backend>(
+    device: &mut Device<B>,
+    encoder: &mut B::Encoder,
+    declared: &DeclaredQueries,
+    label: &str,
+) -> Result<NativeQueries> {
+    let Device { registry, backend, scratch, .. } = device;
+    scratch.kept.queries.begin_pass(registry, backend, encoder, declared, label)
 }
 
 impl<B: Backend> Drop for Recorder<'_, B> {

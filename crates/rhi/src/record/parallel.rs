@@ -8,11 +8,12 @@
 use std::fmt::Write;
 
 use crate::backend::{Backend, Encoder};
-use crate::error::{BackendError, Error, Result};
+use crate::error::{BackendError, Error, Result, unsupported};
 use crate::plan::ResourceUse;
 use crate::record::attachments::ResolvedPass;
 use crate::record::bind::Kept;
 use crate::record::declared::Declared;
+use crate::record::queries::DeclaredQueries;
 use crate::record::{PassEnd, Recorder, RenderPass, RenderPassDesc};
 use crate::registry::Registry;
 
@@ -217,6 +218,10 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl Fn(u32, RenderPass<'_, B>) -> PassEnd + Sync,
     ) -> Result<()> {
         let label = desc.label;
+        if DeclaredQueries::of_render(desc).is_some_and(|queries| queries.counts()) {
+            let detail = "sections record apart; timestamps of the whole pass are possible";
+            return Err(unsupported(format!("pass \"{label}\""), "queries in a pass of sections", detail));
+        }
         if count == 1 {
             return self.render_pass_body(desc, pass, declared, |pass| body(0, pass));
         }

@@ -12,6 +12,7 @@ use crate::record::PassEnd;
 use crate::record::attachments::ResolvedPass;
 use crate::record::bind::{Bindings, Kept, Point};
 use crate::record::declared::Declared;
+use crate::record::queries::Queries;
 use crate::record::slice::{VERTICES, indices};
 use crate::registry::{Registry, RenderPipelineRecord};
 use crate::types::IndexFormat;
@@ -19,9 +20,10 @@ use crate::types::IndexFormat;
 /// Records draws. A mistake is kept and answered at the pass's end; later commands are ignored.
 #[derive(Debug)]
 pub struct RenderPass<'p, B: Backend> {
-    backend: &'p B,
-    encoder: &'p mut B::Encoder,
-    bindings: Bindings<'p>,
+    pub(super) backend: &'p B,
+    pub(super) encoder: &'p mut B::Encoder,
+    pub(super) bindings: Bindings<'p>,
+    pub(super) queries: &'p mut Queries,
     target: &'p ResolvedPass,
     pipeline: Option<(RenderPipeline, &'p RenderPipelineRecord)>,
     bound_vertex_buffers: u32,
@@ -57,12 +59,14 @@ impl<'p, B: Backend> RenderPass<'p, B> {
         if !encoder.keeps_state() {
             kept.forget();
         }
-        let bindings = Bindings::new(registry, &mut kept.render, declared, label);
+        let Kept { render, queries, .. } = kept;
+        let bindings = Bindings::new(registry, render, declared, label);
         set_fixed_state(bindings.point, target.extent);
         Self {
             backend,
             encoder,
             bindings,
+            queries,
             target,
             pipeline: None,
             bound_vertex_buffers: 0,
@@ -87,6 +91,9 @@ impl<'p, B: Backend> RenderPass<'p, B> {
     /// Begins the next of several passes that are recorded as one. As at the beginning of a pass, nothing is set; errors
     /// and captures know it by its own label. A mistake before it stays.
     pub fn next_part(&mut self, label: &'p str) {
+        if self.queries.is_open {
+            self.close_queries();
+        }
         self.close_part();
         self.bindings.restart(label);
         set_fixed_state(self.bindings.point, self.target.extent);
@@ -116,6 +123,9 @@ impl<'p, B: Backend> RenderPass<'p, B> {
     /// The same where the pass stands: it is large, and moving it costs.
     #[inline]
     pub(super) fn close(&mut self) -> PassEnd {
+        if self.queries.is_open {
+            self.close_queries();
+        }
         if self.labels > 0 || self.part {
             self.close_part();
         }

@@ -1,9 +1,10 @@
-//! Device services: uploads, readbacks, per-frame data and GPU timings.
+//! Device services: uploads, readbacks, results of queries, per-frame data and GPU timings.
 //!
 //! All of them use the one registry and the one ledger, and none ever waits for the GPU: a service that has no room
 //! answers [`crate::Error::Pending`] or [`crate::Error::CapacityExceeded`] and works again once the GPU has moved on.
 
 mod frame_arena;
+mod queries;
 mod readback;
 mod region;
 mod texels;
@@ -11,11 +12,13 @@ mod timing;
 mod upload;
 
 pub use frame_arena::FrameArena;
+pub(crate) use queries::words;
+pub use queries::{PipelineStatistics, QueryState, QueryTicket, QueryValue};
 pub(crate) use readback::StagedRows;
 pub use readback::{ReadTicket, ReadbackRing};
 pub(crate) use region::TextureRegion;
 pub(crate) use texels::{Footprint, aspect_of, check_depth_write};
 pub use texels::{align_up, row_pitch};
-pub use timing::{PassTime, Timings};
+pub use timing::{FrameTime, GpuTime, PassTime, TimestampPrecision, Timing, Timings};
 pub(crate) use upload::published;
 pub use upload::{UploadRing, UploadState, UploadTicket};

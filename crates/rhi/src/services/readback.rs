@@ -63,7 +63,7 @@ impl StagedRows {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Progress {
+pub(super) enum Progress {
     /// Recorded, not submitted.
     Recorded,
     /// In this submission.
@@ -156,6 +156,10 @@ impl ReadbackRing {
         }
     }
 
+    fn find(&self, ticket: &ReadTicket) -> Option<usize> {
+        self.active.iter().position(|entry| entry.id == ticket.id)
+    }
+
     fn recycle(&mut self, index: usize) {
         let entry = self.active.swap_remove(index);
         self.outstanding -= entry.size;
@@ -233,15 +237,12 @@ impl<B: Backend> Device<B> {
     pub fn read(&mut self, ticket: &ReadTicket, out: &mut [u8]) -> Result<()> {
         let what = "read";
         self.check_lost(what)?;
-        if ticket.device != self.tag {
-            let handle = format!("read ticket {} of device {}", ticket.id, ticket.device.0);
-            return Err(Error::InvalidHandle { what: what.into(), handle, problem: HandleProblem::Foreign });
-        }
+        self.check_ticket(ticket, what)?;
         if out.len() as u64 != ticket.len {
             return Err(invalid(what, "out", format!("{} bytes", ticket.len), out.len()));
         }
         self.poll()?;
-        let Some(index) = self.readbacks.active.iter().position(|entry| entry.id == ticket.id) else {
+        let Some(index) = self.readbacks.find(ticket) else {
             let found = "delivered already, or its recording was discarded";
             return Err(state(what, "a readback that was submitted and not yet read", found));
         };
@@ -267,6 +268,30 @@ impl<B: Backend> Device<B> {
         }
         self.readbacks.recycle(index);
         Ok(())
+    }
+
+    fn check_ticket(&self, ticket: &ReadTicket, what: &str) -> Result<()> {
+        if ticket.device == self.tag {
+            return Ok(());
+        }
+        let handle = format!("read ticket {} of device {}", ticket.id, ticket.device.0);
+        Err(Error::InvalidHandle { what: what.into(), handle, problem: HandleProblem::Foreign })
+    }
+
+    /// How far a readback is, and the slot of its staging; `None` when it was delivered or discarded.
+    pub(super) fn find_read(&mut self, ticket: &ReadTicket, what: &str) -> Result<Option<(Progress, u32)>> {
+        self.check_lost(what)?;
+        self.check_ticket(ticket, what)?;
+        self.poll()?;
+        let entry = self.readbacks.find(ticket).map(|index| &self.readbacks.active[index]);
+        Ok(entry.map(|entry| (entry.progress, entry.buffer.slot())))
+    }
+
+    /// Frees the staging of a readback whose results were taken.
+    pub(super) fn deliver(&mut self, ticket: &ReadTicket) {
+        if let Some(index) = self.readbacks.find(ticket) {
+            self.readbacks.recycle(index);
+        }
     }
 
     /// The readbacks' staging, for reading its figures.

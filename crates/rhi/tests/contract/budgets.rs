@@ -74,7 +74,8 @@ fn the_budget_counts_what_the_gpu_still_holds() {
 
 #[test]
 fn the_ceiling_of_objects_holds_for_every_kind() {
-    let (mut gpu, control) = limited(StorageCeilings { objects_per_kind: 3, ..StorageCeilings::default() });
+    let (mut gpu, control) =
+        limited(StorageCeilings { objects: ObjectCeilings::each(3), ..StorageCeilings::default() });
     let mut zoos: Vec<_> = (0..3).map(|_| Zoo::new(&mut gpu).unwrap()).collect();
     let zoo = &zoos[0];
     let (texture, shape, layout, module) = (*zoo.texture, *zoo.shape, *zoo.layout, *zoo.module);
@@ -111,6 +112,87 @@ fn the_ceiling_of_objects_holds_for_every_kind() {
     zoos.pop();
     zoos.push(Zoo::new(&mut gpu).unwrap());
     assert_eq!(gpu.object_peak(ResourceKind::BindGroup), 3);
+}
+
+#[test]
+fn each_kind_has_a_ceiling_of_its_own() {
+    let objects = ObjectCeilings::each(4).with(ResourceKind::Buffer, 2).with(ResourceKind::Sampler, 1);
+    let (mut gpu, control) = limited(StorageCeilings { objects, ..StorageCeilings::default() });
+    let buffer = BufferDesc::new("buffer", 6, BufferUsages::VERTEX);
+    let mut buffers: Vec<_> = (0..2).map(|_| gpu.create_buffer(&buffer).unwrap()).collect();
+    let _sampler = gpu.create_sampler(&SamplerDesc::linear("sampler")).unwrap();
+    let full = |kind: &str, capacity| Error::CapacityExceeded {
+        what: format!("{kind} slots"),
+        requested: capacity + 1,
+        capacity,
+    };
+    assert_eq!(err(gpu.checked(|gpu| gpu.create_buffer(&buffer))), full("buffer", 2));
+    let sampler = SamplerDesc::linear("another");
+    assert_eq!(err(gpu.checked(|gpu| gpu.create_sampler(&sampler))), full("sampler", 1));
+    let desc = BindGroupLayoutDesc { label: "layout", entries: &[] };
+    let _layouts: Vec<_> = (0..4).map(|_| gpu.create_bind_group_layout(&desc).unwrap()).collect();
+    assert_eq!(err(gpu.create_bind_group_layout(&desc)), full("bind group layout", 4));
+    // What failed natively is refunded, and the slot is free for the next.
+    buffers.pop();
+    gpu.maintain().unwrap();
+    control.fail_allocation(1);
+    assert!(matches!(err(gpu.checked(|gpu| gpu.create_buffer(&buffer))), Error::OutOfMemory { .. }));
+    buffers.push(gpu.create_buffer(&buffer).unwrap());
+    assert_eq!(gpu.objects(ResourceKind::Buffer), ObjectReport { live: 2, retiring: 0, peak: 2, ceiling: 2 });
+}
+
+#[test]
+fn figures_of_memory_are_never_mixed() {
+    let (mut gpu, control) = manual();
+    let odd = gpu.create_buffer(&BufferDesc::new("odd", 5, BufferUsages::COPY_DST)).unwrap();
+    let image = gpu.create_texture(&TextureDesc::d2("i", 4, 4, COLOR, TextureUsages::COPY_DST)).unwrap();
+    let heap = HeapDesc { label: "heap", size: 1024, alignment: 256, class: HeapClass(0) };
+    let heap = gpu.create_heap(&heap).unwrap();
+    let placed = TextureDesc::d2("placed", 8, 8, COLOR, TextureUsages::COPY_DST);
+    let placed: Vec<_> = (0..3).map(|_| gpu.create_placed_texture(&placed, *heap, 0).unwrap()).collect();
+    let memory = gpu.memory();
+    // Three textures in one place are three that were asked for, and one heap.
+    assert_eq!((memory.requested, memory.logical, memory.retiring), (5 + 64 + 3 * 256, 8 + 64 + 1024, 0));
+    let native = memory.native.unwrap();
+    assert_eq!((native.allocated, native.allocated_peak), (8 + 64 + 1024, 8 + 64 + 1024));
+
+    let mut recorder = gpu.record("frame").unwrap();
+    recorder.clear_buffer(slice(*odd, 0, 4)).unwrap();
+    recorder.submit().unwrap();
+    drop((odd, heap));
+    gpu.maintain().unwrap();
+    let memory = gpu.memory();
+    assert_eq!((memory.logical, memory.retiring, memory.retiring_peak), (1096, 8 + 1024, 8 + 1024));
+    assert_eq!(
+        gpu.objects(ResourceKind::Buffer),
+        ObjectReport { live: 0, retiring: 1, peak: 1, ceiling: handle::MAX_SLOTS }
+    );
+    control.complete_all();
+    gpu.maintain().unwrap();
+    let memory = gpu.memory();
+    assert_eq!((memory.requested, memory.logical, memory.retiring), (64 + 3 * 256, 64 + 1024, 1024));
+    drop((placed, image));
+    gpu.maintain().unwrap();
+    let memory = gpu.memory();
+    assert_eq!((memory.requested, memory.logical, memory.retiring), (0, 0, 0));
+    assert_eq!((memory.requested_peak, memory.logical_peak), (5 + 64 + 3 * 256, 1096));
+    assert_eq!((memory.retiring_peak, memory.native.unwrap().allocated_peak), (1032, 1096));
+    // What goes at once has not waited.
+    drop(gpu.create_buffer(&BufferDesc::new("large", 4096, BufferUsages::COPY_DST)).unwrap());
+    gpu.maintain().unwrap();
+    assert_eq!((gpu.memory().logical_peak, gpu.memory().retiring_peak), (4096, 1032));
+}
+
+#[test]
+fn a_lost_device_retires_all_of_its_memory() {
+    let (mut gpu, control) = manual();
+    let buffer = gpu.create_buffer(&BufferDesc::new("buffer", 16, BufferUsages::COPY_DST)).unwrap();
+    control.lose_now();
+    assert!(gpu.maintain().is_err());
+    drop(buffer);
+    assert_eq!((gpu.memory().logical, gpu.memory().retiring), (16, 16));
+    drop(gpu);
+    assert_eq!(control.live_total(), 0);
 }
 
 #[test]

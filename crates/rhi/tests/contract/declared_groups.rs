@@ -27,7 +27,8 @@ fn computed(
 ) -> Result<()> {
     gpu.checked(|gpu| {
         let mut recorder = gpu.record("frame")?;
-        recorder.compute_pass(&ComputePassDesc { label: "compute", uses, groups }, body)?;
+        recorder
+            .compute_pass(&ComputePassDesc { label: "compute", uses, groups, ..Default::default() }, body)?;
         recorder.submit().map(|_| ())
     })
 }

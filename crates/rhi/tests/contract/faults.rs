@@ -68,7 +68,7 @@ fn at_baseline(gpu: &mut Gpu, control: &NullControl, at: &str) {
         bytes += gpu.uploads().capacity();
     }
     let memory = gpu.memory();
-    assert_eq!((memory.logical, memory.allocated), (bytes, bytes), "{at}: bytes");
+    assert_eq!((memory.logical, memory.native.unwrap().allocated), (bytes, bytes), "{at}: bytes");
     for kind in ResourceKind::ALL {
         let counts = (gpu.object_count(kind) as usize, control.live(kind));
         match kind {

@@ -222,7 +222,7 @@ fn immediates_are_told_in_each_pass() {
     let kernel = *scene.kernel;
     let mut recorder = scene.gpu.record("frame").unwrap();
     for value in [1u8, 1, 2] {
-        let desc = ComputePassDesc { label: "push", uses: &[], groups: &[] };
+        let desc = ComputePassDesc { label: "push", uses: &[], groups: &[], ..Default::default() };
         let body = |pass: &mut ComputePass<'_, Null>| {
             pass.set_pipeline(kernel);
             pass.set_immediates(8, &[value; 8]);
@@ -343,7 +343,7 @@ fn random_recording(scene: &mut Scene, random: &mut Random, wanted: &mut Vec<Wan
     let mut recorder = scene.gpu.record("frame").unwrap();
     for _ in 0..8 {
         if random.below(5) == 0 {
-            let desc = ComputePassDesc { label: "between", uses: &[], groups: &[] };
+            let desc = ComputePassDesc { label: "between", uses: &[], groups: &[], ..Default::default() };
             let body = |pass: &mut ComputePass<'_, Null>| {
                 pass.set_pipeline(kernel);
                 pass.set_immediates(0, &[0; 16]);

@@ -11,7 +11,7 @@ use crate::support::*;
 /// Memory and native objects, after what can go is gone.
 fn held(gpu: &mut Gpu, control: &null::NullControl) -> (u64, u64, usize) {
     gpu.maintain().unwrap();
-    (gpu.memory().logical, gpu.memory().allocated, control.live_total())
+    (gpu.memory().logical, gpu.memory().native.unwrap().allocated, control.live_total())
 }
 
 #[test]

@@ -246,7 +246,7 @@ fn times_of_passes_have_states() {
     frame(&mut gpu, "first");
     assert_eq!(gpu.pass_times(), Ok(None), "not complete is not zero");
     control.complete_all();
-    let first = PassTime { label: "first".into(), nanoseconds: Some(40.0) };
+    let first = PassTime { label: "first".into(), time: GpuTime::Elapsed(40.0) };
     assert_eq!(gpu.pass_times(), Ok(Some(vec![first])));
     assert_eq!(gpu.pass_times(), Ok(None), "delivered once");
     drop(gpu.record("discarded").unwrap());

@@ -117,9 +117,10 @@ fn only_what_was_asked_for_is_enabled() {
 #[test]
 fn malformed_requests_are_refused_without_a_backend() {
     type Spoil = fn(&mut DeviceRequest<'_>);
-    let cases: [(Spoil, &str); 9] = [
-        (|r| r.storage.objects_per_kind = 0, "storage.objects_per_kind"),
-        (|r| r.storage.objects_per_kind = u32::MAX, "storage.objects_per_kind"),
+    let cases: [(Spoil, &str); 10] = [
+        (|r| r.storage.objects = ObjectCeilings::each(0), "storage.objects"),
+        (|r| r.storage.objects = ObjectCeilings::each(9).with(ResourceKind::Heap, 0), "storage.objects"),
+        (|r| r.storage.objects = ObjectCeilings::each(u32::MAX), "storage.objects"),
         (|r| r.storage.upload_ring = 0, "storage.upload_ring"),
         (|r| r.storage.frame_arena_page = 0, "storage.frame_arena_page"),
         (|r| r.storage.readback = 0, "storage.readback"),

@@ -149,7 +149,7 @@ pub const ALL: &[(&str, Scenario)] = &[
 
 /// The storage of the scenarios' devices: small, so that rings turn and pages fill.
 pub const STORAGE: StorageCeilings = StorageCeilings {
-    objects_per_kind: 256,
+    objects: ObjectCeilings::each(256),
     memory_budget: 1 << 20,
     upload_ring: 8192,
     frame_arena_page: 1024,
@@ -370,9 +370,9 @@ fn compute_passes(gpu: &mut Gpu, kept: &mut Kept) -> Result<()> {
             }
         })
     };
-    run(&ComputePassDesc { label: "uses", uses: &uses, groups: &[] }, true)?;
-    run(&ComputePassDesc { label: "group", uses: &[], groups: &groups }, false)?;
-    run(&ComputePassDesc { label: "again", uses: &uses[1..], groups: &groups }, true)?;
+    run(&ComputePassDesc { label: "uses", uses: &uses, groups: &[], ..Default::default() }, true)?;
+    run(&ComputePassDesc { label: "group", uses: &[], groups: &groups, ..Default::default() }, false)?;
+    run(&ComputePassDesc { label: "again", uses: &uses[1..], groups: &groups, ..Default::default() }, true)?;
     let ticket = recorder.read_buffer(slice(cells, 0, 64))?;
     kept.submit(recorder)?;
     kept.deliver(gpu, ticket)

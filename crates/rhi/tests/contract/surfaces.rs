@@ -91,6 +91,7 @@ fn clear(recorder: &mut Recorder<'_, purlin_rhi::null::Null>, view: TextureView)
         depth_stencil: None,
         uses: &[],
         groups: &[],
+        ..Default::default()
     };
     recorder.render_pass(&desc, |_| {})
 }

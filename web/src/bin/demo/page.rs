@@ -219,7 +219,7 @@ impl Demo {
         let gpu = self.opened.device.capability::<TimestampQuery>().is_some();
         if gpu {
             for time in &self.times {
-                row(&time.label, time.nanoseconds.unwrap_or(0.0));
+                row(&time.label, time.time.nanoseconds().unwrap_or(0.0));
             }
         } else {
             let stats = &self.stats;

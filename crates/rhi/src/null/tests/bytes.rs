@@ -141,7 +141,7 @@ fn layers_become_slices_and_come_back() {
 }
 
 fn attach(colors: &[Option<NativeColor>], depth_stencil: Option<NativeDepthStencil>) -> NativeRenderPass<'_> {
-    NativeRenderPass { label: "p", extent: (1, 1), layers: 1, colors, depth_stencil, sections: false }
+    NativeRenderPass { extent: (1, 1), colors, depth_stencil, ..empty_pass() }
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn layouts_are_tracked() {
     assert!(text.contains("barriers: texture slot 0"), "{text}");
     submit(&mut null, |encoder, null| {
         transition(encoder, null, &[barrier(0, whole(&desc), Layout::Undefined, Layout::General)]);
-        encoder.begin_compute_pass(null, "c");
+        encoder.begin_compute_pass(null, "c", None);
         encoder.dispatch(null, Dirty::PIPELINE | Dirty::GROUP0, &bind_state(), Dispatch::Direct([1; 3]));
         encoder.end_compute_pass(null);
     });

@@ -123,7 +123,7 @@ fn places() {
         encoder.dispatch(null, Dirty::PIPELINE, &bind_state(), dispatch);
     });
     recorded("clear_buffer: expected Outside, found ComputePass", |encoder, null| {
-        encoder.begin_compute_pass(null, "c");
+        encoder.begin_compute_pass(null, "c", None);
         encoder.clear_buffer(null, 0, 0, 4);
     });
     recorded("barriers inside a render pass", |encoder, null| {
@@ -175,7 +175,7 @@ fn copies() {
     recorded("not whole words", |encoder, null| encoder.clear_buffer(null, 0, 0, 3));
     breach("\"b\" is Device memory, expected Upload", |null| null.write_mapped(0, 0, &[1]));
     breach("\"q\" has 2 queries; 1 to 3", |null| {
-        null.create_query_set(0, "q", 2).unwrap();
+        null.create_query_set(0, &timestamps(2)).unwrap();
         null.read_timestamps(0, 1, &mut [None; 2]);
     });
 }

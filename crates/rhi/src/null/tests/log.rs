@@ -45,7 +45,7 @@ fn the_log_is_exact() {
         encoder.draw(null, dirty, &state, draw);
         encoder.draw(null, Dirty::empty(), &state, again);
         encoder.end_render_pass(null);
-        encoder.begin_compute_pass(null, "c");
+        encoder.begin_compute_pass(null, "c", None);
         encoder.dispatch(null, Dirty::PIPELINE, &state, Dispatch::Direct([1, 2, 3]));
         encoder.end_compute_pass(null);
         encoder.pop_label(null);

@@ -27,7 +27,7 @@ impl World {
         let count = state.objects.iter().zip(&exists).filter(of_kind).count();
         let count = count + if kind == ResourceKind::Buffer { buffers } else { 0 };
         let storage = self.setup.storage();
-        if count >= storage.objects_per_kind as usize {
+        if count >= storage.objects.of(ResourceKind::Buffer) as usize {
             reasons.push(Reason::Capacity);
         }
         if state.weight(&exists) + service_bytes + bytes > storage.memory_budget {

@@ -45,13 +45,14 @@ pub struct Setup {
 impl Setup {
     fn storage(&self) -> StorageCeilings {
         let ample = StorageCeilings {
-            objects_per_kind: 4096,
+            objects: ObjectCeilings::each(4096),
             memory_budget: 1 << 30,
             upload_ring: 8192,
             frame_arena_page: 1024,
             readback: 1 << 20,
         };
-        let tight = StorageCeilings { objects_per_kind: 8, memory_budget: (12 << 10) + 3, ..ample };
+        let tight =
+            StorageCeilings { objects: ObjectCeilings::each(8), memory_budget: (12 << 10) + 3, ..ample };
         if self.tight { tight } else { ample }
     }
 }

@@ -308,7 +308,7 @@ impl World {
         assert_eq!(gpu.retiring(), retiring);
         let memory = gpu.memory();
         let bytes = state.weight(&exists) + service_bytes;
-        assert_eq!((memory.logical, memory.allocated), (bytes, bytes));
+        assert_eq!((memory.logical, memory.native.unwrap().allocated), (bytes, bytes));
         assert!(memory.logical_peak >= bytes && memory.logical_peak <= setup.storage().memory_budget);
         assert_eq!(gpu.uploads().pending(), state.uploads.len());
         assert_eq!(gpu.last_submission().ordinal(), state.submitted);

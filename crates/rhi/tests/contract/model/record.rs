@@ -193,7 +193,7 @@ impl Recording<'_, '_> {
         }
         let (buffers, _) = services(device);
         let objects = self.state.objects.iter().filter(|object| is_buffer(object) && object.exists).count();
-        if objects + buffers >= self.storage.objects_per_kind as usize {
+        if objects + buffers >= self.storage.objects.of(ResourceKind::Buffer) as usize {
             reasons.push(Reason::Capacity);
         }
         reasons
@@ -409,7 +409,7 @@ impl Recording<'_, '_> {
         }
         let groups = [handle];
         let groups = if is_declared { &groups[..] } else { &[] };
-        let desc = ComputePassDesc { label: "compute", uses: &[], groups };
+        let desc = ComputePassDesc { label: "compute", uses: &[], groups, ..Default::default() };
         let answer = self.recorder.compute_pass(&desc, |pass| {
             pass.set_pipeline(pipeline);
             pass.set_bind_group(0, handle, &[]);
