@@ -53,15 +53,26 @@ pub(crate) struct Physical {
     pub present_fences: bool,
 }
 
+/// What an adopted device has enabled.
+#[derive(Clone, Copy)]
+pub(crate) struct Enabled<'a> {
+    pub core: &'a vk::PhysicalDeviceFeatures,
+    pub v12: &'a vk::PhysicalDeviceVulkan12Features<'a>,
+    pub v13: &'a vk::PhysicalDeviceVulkan13Features<'a>,
+    pub queue_family: u32,
+    pub extensions: &'a [&'a CStr],
+}
+
 /// Lists the physical devices; empty when there are none.
 pub(crate) fn catalog(instance: &Instance) -> Result<Vec<Physical>, vk::Result> {
     // SAFETY: the instance is live.
     let devices = unsafe { instance.raw.enumerate_physical_devices() }?;
-    Ok(devices.into_iter().map(|device| Physical::new(instance, device)).collect())
+    Ok(devices.into_iter().map(|device| Physical::new(instance, device, None)).collect())
 }
 
 impl Physical {
-    fn new(owner: &Instance, raw: vk::PhysicalDevice) -> Self {
+    /// What it has, or of an adopted device what is enabled.
+    pub fn new(owner: &Instance, raw: vk::PhysicalDevice, enabled: Option<Enabled<'_>>) -> Self {
         let instance = &owner.raw;
         // SAFETY: the physical device is of this instance.
         let base = unsafe { instance.get_physical_device_properties(raw) };
@@ -88,10 +99,18 @@ impl Physical {
             core = features.features;
         }
 
+        if let Some(enabled) = enabled {
+            (core, v12, v13) = (*enabled.core, *enabled.v12, *enabled.v13);
+        }
+
         // SAFETY: as above.
         let families = unsafe { instance.get_physical_device_queue_family_properties(raw) };
         let wanted = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE;
-        let family = families.iter().position(|family| family.queue_flags.contains(wanted));
+        let fits = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(wanted);
+        let family = match enabled.map(|enabled| enabled.queue_family as usize) {
+            None => families.iter().position(fits),
+            Some(index) => families.get(index).is_some_and(fits).then_some(index),
+        };
         let valid_bits = family.map_or(0, |index| families[index].timestamp_valid_bits);
         let timestamps = valid_bits > 0 && base.limits.timestamp_compute_and_graphics == vk::TRUE;
         let timestamp_mask = match valid_bits {
@@ -100,7 +119,7 @@ impl Physical {
             bits => (1 << bits) - 1,
         };
 
-        if modern && text(&base.device_name) == MOCK {
+        if modern && enabled.is_none() && text(&base.device_name) == MOCK {
             v12 = v12.timeline_semaphore(true).host_query_reset(true).separate_depth_stencil_layouts(true);
             v13 = v13.synchronization2(true).dynamic_rendering(true).maintenance4(true);
         }
@@ -122,7 +141,16 @@ impl Physical {
             features.contains(Features::BINDING_ARRAYS)
                 && v12.shader_sampled_image_array_non_uniform_indexing == vk::TRUE,
         );
-        let presentation = if modern { presentation(owner, raw) } else { Default::default() };
+        let presentation = match enabled {
+            Some(enabled) => {
+                let has = |name| owner.windows.is_some() && enabled.extensions.contains(&name);
+                let swapchains = has(khr::swapchain::NAME);
+                // Fences need a feature besides the extension, and nobody says that it is enabled.
+                (swapchains, swapchains && has(khr::swapchain_mutable_format::NAME), false)
+            }
+            None if modern => presentation(owner, raw),
+            None => Default::default(),
+        };
         let driver_name = text(&driver.driver_name);
         let info = AdapterInfo {
             backend: "vulkan",
@@ -287,7 +315,7 @@ fn presentation(instance: &Instance, raw: vk::PhysicalDevice) -> (bool, bool, bo
 }
 
 /// What the baseline needs and the device lacks, by Vulkan's names.
-fn missing(
+pub(crate) fn missing(
     core: &vk::PhysicalDeviceFeatures,
     v12: &vk::PhysicalDeviceVulkan12Features<'_>,
     v13: &vk::PhysicalDeviceVulkan13Features<'_>,

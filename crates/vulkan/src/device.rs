@@ -108,23 +108,36 @@ impl Vulkan {
             let missing = negotiated.missing_preferred.names();
             tracing::info!(adapter = physical.info.name, missing, "preferred features are not there");
         }
-        let what = || format!("device request \"{}\" on \"{}\"", request.label, physical.info.name);
+        let what = format!("device request \"{}\" on \"{}\"", request.label, physical.info.name);
 
         let raw = create_device(&instance, &physical, negotiated.features)
-            .map_err(|error| failed("vkCreateDevice", error).at(what()))?;
+            .map_err(|error| failed("vkCreateDevice", error).at(&*what))?;
+        // SAFETY: the device was made with one queue of this family.
+        let queue = unsafe { raw.get_device_queue(physical.queue_family, 0) };
+        Self::assemble(instance, physical, (raw, queue), negotiated.features, &what)
+    }
+
+    /// Puts a device together around a native one. On an error the native device is destroyed, unless it is adopted.
+    pub(crate) fn assemble(
+        instance: Instance,
+        physical: Physical,
+        (raw, queue): (ash::Device, vk::Queue),
+        features: Features,
+        what: &str,
+    ) -> Result<Self, Error> {
         let memory = match Memory::new(&instance.raw, &raw, physical.raw) {
             Ok(memory) => memory,
             Err(error) => {
-                // SAFETY: made above; it has no children yet.
-                unsafe { raw.destroy_device(None) };
-                return Err(error.at(what()));
+                if !instance.adopted {
+                    // SAFETY: made by the caller; it has no children yet.
+                    unsafe { raw.destroy_device(None) };
+                }
+                return Err(error.at(what));
             }
         };
-        // SAFETY: the device was made with one queue of this family.
-        let queue = unsafe { raw.get_device_queue(physical.queue_family, 0) };
-        let timestamps = negotiated.features.contains(Features::TIMESTAMP_QUERY);
+        let timestamps = features.contains(Features::TIMESTAMP_QUERY);
         let capabilities = Capabilities {
-            features: negotiated.features,
+            features,
             limits: physical.info.limits.clone(),
             timestamp_period: if timestamps { physical.timestamp_period } else { 0.0 },
             timestamp_valid_bits: timestamps.then_some(physical.timestamp_mask.count_ones()),
@@ -137,7 +150,6 @@ impl Vulkan {
             fences: physical.present_fences,
         });
         let labels = Labels::new(&instance, physical.raw, &raw);
-        let what = what();
         // From here on dropping the device cleans up, whatever of it was made.
         let mut device = Self {
             raw,
@@ -267,7 +279,9 @@ impl Drop for Vulkan {
         // SAFETY: each is dropped once, here; the blocks before the device, the device before the instance.
         unsafe {
             ManuallyDrop::drop(&mut self.memory);
-            self.raw.destroy_device(None);
+            if !self.instance.adopted {
+                self.raw.destroy_device(None);
+            }
             ManuallyDrop::drop(&mut self.instance);
         }
     }

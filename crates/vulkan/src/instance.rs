@@ -1,5 +1,6 @@
 //! The loader, the instance, its layers and its messenger.
 
+use std::any::Any;
 use std::ffi::CStr;
 
 use arrayvec::ArrayVec;
@@ -27,9 +28,13 @@ pub(crate) fn no_driver(detail: &str) -> Error {
     Error::NoAdapter { detail: format!("{detail}; {INSTALL_DRIVER}") }
 }
 
-/// A Vulkan instance; everything of it is destroyed with it.
+/// A Vulkan instance. Unless it is adopted, everything of it is destroyed with it.
 pub(crate) struct Instance {
     pub raw: ash::Instance,
+    /// Whether it and its device are somebody else's.
+    pub adopted: bool,
+    /// What the owner of an adopted device has given to keep: it is dropped after the last use.
+    pub _keep: Option<Box<dyn Any + Send + Sync>>,
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     /// Whether names and labels can be sent.
     pub debug_utils: bool,
@@ -112,7 +117,18 @@ impl Instance {
         })?;
 
         let windows = WindowSystems::new(&entry, &raw, &surfaces);
-        let mut instance = Self { raw, messenger: None, debug_utils, validated, messages, windows, entry };
+
+        let mut instance = Self {
+            raw,
+            adopted: false,
+            _keep: None,
+            messenger: None,
+            debug_utils,
+            validated,
+            messages,
+            windows,
+            entry,
+        };
         if validated && debug_utils {
             let functions = ext::debug_utils::Instance::new(&instance.entry, &instance.raw);
             let info = messenger_info(&instance.messages);
@@ -125,8 +141,38 @@ impl Instance {
     }
 }
 
+impl Instance {
+    /// One of somebody else, with these extensions enabled.
+    pub fn adopt(
+        entry: ash::Entry,
+        raw: ash::Instance,
+        extensions: &[&CStr],
+        keep: Option<Box<dyn Any + Send + Sync>>,
+    ) -> Self {
+        let surfaces: Vec<_> =
+            INSTANCE_EXTENSIONS.into_iter().filter(|name| extensions.contains(name)).collect();
+        let windows = WindowSystems::new(&entry, &raw, &surfaces);
+        // Who enables names wants to read them.
+        let debug_utils = extensions.contains(&ext::debug_utils::NAME);
+        Self {
+            raw,
+            adopted: true,
+            _keep: keep,
+            messenger: None,
+            debug_utils,
+            validated: debug_utils,
+            messages: ValidationMessages::default(),
+            windows,
+            entry,
+        }
+    }
+}
+
 impl Drop for Instance {
     fn drop(&mut self) {
+        if self.adopted {
+            return;
+        }
         // SAFETY: all children were destroyed before: devices hold the instance and go first, the messenger goes here.
         unsafe {
             if let Some((functions, messenger)) = self.messenger.take() {

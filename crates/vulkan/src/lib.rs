@@ -19,6 +19,7 @@
 //!   complete. Sections of a raster pass are secondary command buffers with pools of their own.
 //! - **Teardown** waits for the GPU, at most [`TEARDOWN_TIMEOUT`]; a device that hangs longer is leaked, with an
 //!   error in the log, rather than destroyed under running work.
+//! - **Adopted devices** ([`Vulkan::adopt`]) are used and never destroyed, and have what their owner says is enabled.
 //! - **Mapped memory** is always coherent, so neither side flushes. Callers do not write one range from two threads.
 //!
 //! What it refuses
@@ -33,6 +34,7 @@
 //! of the [`Backend`](purlin_rhi::backend::Backend) trait (validated arguments, live slots, one thread an encoder).
 
 mod adapter;
+mod adopt;
 mod backend;
 mod barrier;
 mod binding;
@@ -53,6 +55,8 @@ mod section;
 mod surface;
 mod swapchain;
 
+pub use adopt::AdoptedDevice;
+pub use ash;
 pub use command::VulkanEncoder;
 pub use device::{TEARDOWN_TIMEOUT, Vulkan};
 pub use messages::ValidationMessages;
