@@ -7,8 +7,8 @@ use purlin_rhi::types::{
     TextureFormat, TextureUsages,
 };
 use purlin_rhi::{
-    AspectOps, ClearValue, ColorTarget, DepthStencilAttachment, DepthStencilDesc, Device, Features, LoadOp,
-    RenderPass, RenderPassDesc, StoreOp, TextureDesc, TexturePlace,
+    AspectOps, ClearValue, ColorAttachment, ColorTarget, DepthStencilAttachment, DepthStencilDesc, Device,
+    Features, LoadOp, MultisampleDesc, RenderPass, RenderPassDesc, StoreOp, TextureDesc, TexturePlace,
 };
 
 use crate::kit::{
@@ -348,4 +348,50 @@ fn means(texels: &[u8], from: [u32; 2], to: [u32; 2], layers: u32, srgb: bool) -
         }
     }
     out
+}
+
+/// A rectangle whose sides go through the middle of pixels, by four samples: the graph's resolve and a direct pass's.
+pub(crate) fn samples_are_averaged_by_the_graph<B: Backend>(device: &mut Device<B>) -> Answer {
+    let inset = 0.5 / SIDE as f32 * 2.0;
+    let rect = [-0.5 + inset, -0.5 + inset, 0.5 + inset, 0.5 + inset];
+    let painter = Painter::new(device, &[Paint::new(rect, [1.0; 4], 0.5, 0.0)])?;
+    let targets = [Some(RGBA8.into())];
+    let multisample = MultisampleDesc { count: 4, ..Default::default() };
+    let pipeline =
+        painter.pipeline(device, &Raster { targets: &targets, multisample, ..Default::default() })?;
+    let pipeline = *pipeline;
+    let black = [0.0, 0.0, 0.0, 1.0];
+
+    let (canvas, direct) = (Canvas::new(device, SIDE, SIDE, RGBA8)?, Canvas::new(device, SIDE, SIDE, RGBA8)?);
+    let flat = TextureDesc::d2("samples", SIDE, SIDE, RGBA8, TextureUsages::RENDER_ATTACHMENT);
+    let samples = device.create_texture(&TextureDesc { samples: 4, ..flat })?;
+    let samples = device.create_texture_view(*samples, &Default::default())?;
+    perform(device, |recorder| {
+        let load = LoadOp::Clear(ClearValue::Float(black));
+        let store = StoreOp::Discard;
+        let colors = [Some(ColorAttachment { view: *samples, load, store, resolve: Some(*direct.view) })];
+        recorder.render_pass(&one_color("direct", &colors), |pass| painter.paint(pass, pipeline, 0))?;
+        Ok(())
+    })?;
+    let image = direct.image(device)?;
+    let edge = image.at(SIDE / 4, SIDE / 2);
+    if edge[0] == 0 || edge[0] == 255 || image.at(SIDE / 2, SIDE / 2) != [255; 4] {
+        return Err(wrong("a side through pixels", "a shade between", format!("{edge:?}")));
+    }
+    let mut arena = GraphArena::new();
+    for frame in 0..2 {
+        let mut graph = Graph::new("samples", &mut arena);
+        let mut shown = graph.import_texture("canvas", *canvas.texture);
+        let mut samples = graph.texture("samples", TransientTexture::d2(RGBA8, SIDE, SIDE).samples(4));
+        let painter = &painter;
+        graph
+            .render("scene")
+            .color(0, &mut samples, LoadOp::Clear(ClearValue::Float(black)))
+            .resolve(0, &mut shown)
+            .record(move |pass| painter.paint(pass, pipeline, 0));
+        let submitted = graph.submit(device).map_err(|error| wrong("graph", "a submission", error))?;
+        finish(device, submitted.token)?;
+        equal(format!("frame {frame}"), &canvas.bytes(device)?, &direct.bytes(device)?)?;
+    }
+    Ok(Outcome::Passed)
 }

@@ -91,6 +91,7 @@ list! {
     graphs {
         direct_passes_draw_the_same
         mips_are_the_means_of_their_texels
+        samples_are_averaged_by_the_graph
         merged_passes_draw_the_same
         textures_in_one_heap
     }

@@ -151,6 +151,7 @@ impl Usage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     Color(u32),
+    Resolve(u32),
     Depth,
     Stencil,
     Binding {

@@ -107,6 +107,12 @@ pub(crate) enum AttachmentDecl {
         load: LoadOp<ClearValue>,
         at: At,
     },
+    /// What the samples of a color target are averaged into when the pass ends.
+    Resolve {
+        index: u32,
+        target: TextureRef,
+        at: At,
+    },
     /// `None` for depth alone: the format must then have no stencil.
     DepthStencil {
         target: TextureRef,
@@ -584,6 +590,10 @@ impl Entry for AttachmentDecl {
                     && same_place(at, new_at)
             }
             (
+                AttachmentDecl::Resolve { index, target, at },
+                AttachmentDecl::Resolve { index: new_index, target: new_target, at: new_at },
+            ) => index == new_index && target.same(new_target) && same_place(at, new_at),
+            (
                 AttachmentDecl::DepthRead { target, at },
                 AttachmentDecl::DepthRead { target: new_target, at: new_at },
             ) => target.same(new_target) && same_place(at, new_at),
@@ -696,6 +706,7 @@ impl AttachmentDecl {
     pub(crate) fn target(&self) -> TextureRef {
         match *self {
             AttachmentDecl::Color { target, .. }
+            | AttachmentDecl::Resolve { target, .. }
             | AttachmentDecl::DepthStencil { target, .. }
             | AttachmentDecl::DepthRead { target, .. } => target,
         }

@@ -412,6 +412,13 @@ fn attachments(
                 colors[index as usize] =
                     Some(ColorAttachment { view, load, store: store(attachment.first), resolve: None });
             }
+            // Nobody wants an average that is not stored.
+            AttachmentDecl::Resolve { index, .. } if store(attachment.first) == StoreOp::Store => {
+                if let Some(Some(color)) = colors.get_mut(index as usize) {
+                    color.resolve = Some(view);
+                }
+            }
+            AttachmentDecl::Resolve { .. } => {}
             AttachmentDecl::DepthStencil { depth, stencil, .. } => {
                 let depth = depth.map(|ops| AspectOps { store: store(attachment.first), ..ops });
                 let stencil = stencil.map(|ops| AspectOps { store: store(attachment.second), ..ops });

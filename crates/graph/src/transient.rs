@@ -10,6 +10,7 @@ pub struct TransientTexture {
     pub(crate) size: Extent3d,
     pub(crate) dimension: TextureDimension,
     pub(crate) mips: u32,
+    pub(crate) samples: u32,
     pub(crate) usage: TextureUsages,
 }
 
@@ -21,6 +22,7 @@ impl TransientTexture {
             size: Extent3d { width, height, depth_or_array_layers: 1 },
             dimension: TextureDimension::D2,
             mips: 1,
+            samples: 1,
             usage: TextureUsages::empty(),
         }
     }
@@ -49,6 +51,12 @@ impl TransientTexture {
         Self { size: Extent3d { depth_or_array_layers: layers, ..self.size }, ..self }
     }
 
+    /// The same with this many samples a texel: an attachment that a pass [resolves](crate::RenderBuilder::resolve), or that
+    /// shaders read by sample.
+    pub const fn samples(self, samples: u32) -> Self {
+        Self { samples, ..self }
+    }
+
     /// The same with usages beyond those that the passes show: for a texture that is exported and used elsewhere.
     pub const fn usage(self, usage: TextureUsages) -> Self {
         Self { usage: self.usage.union(usage), ..self }
@@ -67,6 +75,7 @@ impl TransientTexture {
         desc.size = self.size;
         desc.dimension = self.dimension;
         desc.mips = self.mips;
+        desc.samples = self.samples;
         desc
     }
 }

@@ -43,6 +43,37 @@ impl<'p, 'f, B: Backend> RenderBuilder<'p, 'f, B> {
         self
     }
 
+    /// Averages the samples of a color target, attached before, into a texture of the same size and format when the pass
+    /// ends. If nothing reads the samples afterwards, they are not stored.
+    ///
+    /// ```
+    /// # use purlin_graph::{Graph, GraphArena, TransientTexture};
+    /// # use purlin_rhi::{ClearValue, LoadOp, null::Null, types::TextureFormat::Rgba8Unorm};
+    /// # let mut arena = GraphArena::<Null>::new();
+    /// # let mut graph = Graph::new("frame", &mut arena);
+    /// let mut samples = graph.texture("samples", TransientTexture::d2(Rgba8Unorm, 64, 64).samples(4));
+    /// let mut image = graph.texture("image", TransientTexture::d2(Rgba8Unorm, 64, 64));
+    /// let black = LoadOp::Clear(ClearValue::Float([0.0; 4]));
+    /// graph.render("scene").color(0, &mut samples, black).resolve(0, &mut image).clear();
+    /// ```
+    #[track_caller]
+    pub fn resolve(mut self, index: u32, target: &'p mut impl AsTextureMut) -> Self {
+        let at = Location::caller();
+        let is_color =
+            |decl: &AttachmentDecl| matches!(decl, AttachmentDecl::Color { index: i, .. } if *i == index);
+        let is_same =
+            |decl: &AttachmentDecl| matches!(decl, AttachmentDecl::Resolve { index: i, .. } if *i == index);
+        let slot = || format!("resolve of color {index}");
+        if !self.open.attachments().iter().any(is_color) {
+            self.reject(slot(), "a color target of this index before", "none".into(), at);
+        } else if self.open.attachments().iter().any(is_same) {
+            self.reject(slot(), "each color index once", "it is resolved twice".into(), at);
+        }
+        let target = target.texture_ref();
+        self.attach(AttachmentDecl::Resolve { index, target, at }, at);
+        self
+    }
+
     /// Attaches a depth target that the pass may write. For a format with stencil, see
     /// [`depth_stencil`](Self::depth_stencil).
     #[track_caller]
@@ -87,7 +118,10 @@ impl<'p, 'f, B: Backend> RenderBuilder<'p, 'f, B> {
     }
 
     fn one_depth(&mut self, at: At) {
-        if self.open.attachments().iter().any(|decl| !matches!(decl, AttachmentDecl::Color { .. })) {
+        let is_depth = |decl: &AttachmentDecl| {
+            matches!(decl, AttachmentDecl::DepthStencil { .. } | AttachmentDecl::DepthRead { .. })
+        };
+        if self.open.attachments().iter().any(is_depth) {
             self.reject("depth".into(), "one depth-stencil attachment", "it is attached twice".into(), at);
         }
     }

@@ -11,7 +11,7 @@
 //!   of it and writes the same aspects;
 //! - everything else that they use is read, and both read the same parts in the same way and order: so no barrier is
 //!   due between them, and nothing's life begins or ends there;
-//! - neither is recorded in sections by several threads;
+//! - neither is recorded in sections by several threads, and neither resolves samples when it ends;
 //! - both have the same query sets, and no timestamps: a native pass has one set of occlusion queries, and each query ends
 //!   in the pass that begins it, merged or not.
 //!
@@ -55,6 +55,14 @@ fn continues(context: &Context, position: u32) -> bool {
         (Some(before), Some(after)) if before == after && before.timestamps.is_none() => {}
         _ => return false,
     }
+    let resolves = |pass: u32| {
+        let decls = context.declared.passes[pass as usize].attachments();
+        let decls = &context.declared.attachments[decls.start as usize..decls.end as usize];
+        decls.iter().any(|decl| matches!(decl, AttachmentDecl::Resolve { .. }))
+    };
+    if resolves(former) || resolves(latter) {
+        return false;
+    }
     let places = |pass: u32| {
         let decls = context.declared.passes[pass as usize].attachments();
         context.declared.attachments[decls.start as usize..decls.end as usize].iter().map(place)
@@ -69,7 +77,7 @@ fn continues(context: &Context, position: u32) -> bool {
 fn place(decl: &AttachmentDecl) -> (u32, bool) {
     const DEPTH: u32 = u32::MAX;
     match *decl {
-        AttachmentDecl::Color { index, .. } => (index, false),
+        AttachmentDecl::Color { index, .. } | AttachmentDecl::Resolve { index, .. } => (index, false),
         AttachmentDecl::DepthStencil { .. } => (DEPTH, false),
         AttachmentDecl::DepthRead { .. } => (DEPTH, true),
     }

@@ -74,6 +74,7 @@ pub(crate) fn extent_words(shape: &Shape) -> String {
 pub(crate) fn origin_words(origin: Origin) -> String {
     match origin {
         Origin::Color(index) => format!("color attachment {index}"),
+        Origin::Resolve(index) => format!("resolve of color attachment {index}"),
         Origin::Depth => "depth attachment".into(),
         Origin::Stencil => "stencil attachment".into(),
         Origin::Binding { group, binding } => format!("group {group} binding {binding}"),

@@ -176,6 +176,24 @@ fn c083_a_culled_last_pass_changes_no_scope() {
     assert_eq!(seen, [(1, 1, 3), (1, 1, 3)]);
 }
 
+/// A resolve is what a native pass ends with, so passes that resolve are passes of their own.
+#[test]
+fn resolves_are_boundaries() {
+    for (before, after) in [(false, false), (true, false), (false, true), (true, true)] {
+        let merged = merged_of(|graph, scene, _| {
+            let mut samples = graph.texture("samples", TransientTexture::d2(COLOR, 8, 8).samples(4));
+            let first = graph.render("first").color(0, &mut samples, BLACK);
+            let first = if before { first.resolve(0, scene) } else { first };
+            first.clear();
+            let second = graph.render("second").color(0, &mut samples, LoadOp::Load);
+            let second = if after { second.resolve(0, scene) } else { second };
+            second.clear();
+            graph.render("last").color(0, &mut samples, LoadOp::Load).resolve(0, scene).clear();
+        });
+        assert_eq!(merged, u32::from(!before && !after), "{before}, {after}");
+    }
+}
+
 #[test]
 fn reads_must_be_the_same() {
     let reading = |order: [usize; 2], again: [usize; 2], parts: bool| {

@@ -15,6 +15,7 @@ mod pooling;
 mod queries;
 mod report;
 mod reuse;
+mod samples;
 mod sinks;
 mod windows;
 

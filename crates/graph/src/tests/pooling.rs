@@ -86,6 +86,7 @@ fn c095_every_property_tells_pool_entries_apart() {
         TransientTexture::d2(purlin_rhi::types::TextureFormat::Rgba16Float, 8, 8),
         TransientTexture::d2(COLOR, 8, 4),
         TransientTexture::d2(COLOR, 4, 8),
+        base.samples(4),
     ];
     let mut seen = Vec::new();
     for desc in variants {

@@ -18,17 +18,12 @@ pub(super) fn run(context: &mut Context, pass: u32) -> Result<(), GraphError> {
     for index in decls {
         let attachment = match context.declared.attachments[index as usize] {
             AttachmentDecl::Color { index, target, load, at } => {
-                let slot = Origin::Color(index);
-                let (range, format) = checked(context, pass, target, slot, at)?;
-                if format.is_depth_stencil_format() {
-                    let name = super::super::origin_words(slot);
-                    let found = format!("{format:?}");
-                    let resource = Some(target.id.index);
-                    return Err(reject(context, pass, &name, resource, "a color format", found, at));
-                }
-                let usage = TextureUse::Color { load: matches!(load, LoadOp::Load) };
-                let first = push_texture(context, pass, target.id.index, range, usage, slot, at)?;
-                Attachment { resource: target.id.index, range, first, second: NONE }
+                let loads = matches!(load, LoadOp::Load);
+                color(context, pass, target, loads, Origin::Color(index), at)?
+            }
+            // All of it is written at the end, whatever it held.
+            AttachmentDecl::Resolve { index, target, at } => {
+                color(context, pass, target, false, Origin::Resolve(index), at)?
             }
             AttachmentDecl::DepthStencil { target, depth, stencil, at } => {
                 let (range, format) = checked(context, pass, target, Origin::Depth, at)?;
@@ -65,6 +60,26 @@ pub(super) fn run(context: &mut Context, pass: u32) -> Result<(), GraphError> {
         context.attachments.push(attachment);
     }
     Ok(())
+}
+
+fn color(
+    context: &mut Context,
+    pass: u32,
+    target: crate::version::TextureRef,
+    load: bool,
+    slot: Origin,
+    at: At,
+) -> Result<Attachment, GraphError> {
+    let (range, format) = checked(context, pass, target, slot, at)?;
+    if format.is_depth_stencil_format() {
+        let name = super::super::origin_words(slot);
+        let found = format!("{format:?}");
+        let resource = Some(target.id.index);
+        return Err(reject(context, pass, &name, resource, "a color format", found, at));
+    }
+    let usage = TextureUse::Color { load };
+    let first = push_texture(context, pass, target.id.index, range, usage, slot, at)?;
+    Ok(Attachment { resource: target.id.index, range, first, second: NONE })
 }
 
 fn aspect<T>(
