@@ -1,4 +1,4 @@
-// Drives a browser for `cargo xtask web --test`: fixtures, selection, demo. Ends with 1 when anything failed.
+// Drives a browser for `cargo xtask web --test`: fixtures, selection, presenting, demo. Ends with 1 when anything failed.
 //
 //     node main.mjs --url URL --browser PROGRAM --out FOLDER [--json FILE] [--sizes BOTH,WEBGPU] [FILTER...]
 
@@ -8,14 +8,16 @@ import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
 import { demo_tests } from "./demo.mjs";
 import { run_fixtures } from "./fixtures.mjs";
+import { presenting_tests } from "./presenting.mjs";
 import { selection_tests } from "./selection.mjs";
 
-// WebGPU and WebGL 2 on the CPU, so that every machine runs the same.
+// WebGPU and WebGL 2 on the CPU, so that every machine runs the same. Where the compositor has another Vulkan than WebGPU,
+// canvases stay blank.
 const FLAGS = [
     "--headless", "--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan",
-    "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+    "--use-vulkan=swiftshader", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
 ];
-const TOPICS = ["fixtures", "webgpu", "webgl", "selection", "demo"];
+const TOPICS = ["fixtures", "webgpu", "webgl", "selection", "presenting", "demo"];
 
 const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -82,6 +84,7 @@ if (backends.length > 0) {
     writeFileSync(values.json ?? join(values.out, "matrix.json"), `${JSON.stringify(matrix, null, 2)}\n`);
 }
 if (wants("selection")) await selection_tests(launch, values.url, check);
+if (wants("presenting")) await presenting_tests(launch, values.url, check);
 if (wants("demo")) await demo_tests(launch, values.url, values.out, check);
 
 writeFileSync(join(values.out, "report.json"), `${JSON.stringify(report, null, 2)}\n`);

@@ -12,6 +12,8 @@ const LEAST_SCALE = 0.2;
 
 let demo = null;
 let generation = 0;
+// Who waits for the picture as data.
+let asked = [];
 let frames = 0;
 let since = performance.now();
 let shown = since;
@@ -33,13 +35,12 @@ function wanted_size() {
     return [clientWidth, clientHeight].map((side) => Math.max(1, Math.round(side * ratio)));
 }
 
-// A canvas for the device alone. A failed attempt may claim it, so each opening has a new one.
+// A canvas for the device alone: it belongs to the first kind of context that it is asked for, so each opening has a new one.
 function device_canvas() {
-    find("#device")?.remove();
+    find("#picture")?.remove();
     const canvas = document.createElement("canvas");
-    canvas.id = "device";
-    canvas.hidden = true;
-    stage.append(canvas);
+    canvas.id = "picture";
+    stage.prepend(canvas);
     return canvas;
 }
 
@@ -118,14 +119,12 @@ function show_timings() {
     });
 }
 
-function show_picture() {
-    const [width, height] = demo.picture_size();
-    const canvas = find("#picture");
-    if (canvas.width !== width || canvas.height !== height) {
-        canvas.width = width;
-        canvas.height = height;
+function count_picture() {
+    // The canvas has its picture as data only until the task ends that has drawn it.
+    if (asked.length > 0) {
+        const data = demo.canvas().toDataURL();
+        for (const answer of asked.splice(0)) answer(data);
     }
-    canvas.getContext("2d").putImageData(new ImageData(demo.pixels(), width, height), 0, 0);
     globalThis.demo_state.pictures += 1;
     frames += 1;
     const took = performance.now() - shown;
@@ -139,7 +138,7 @@ function tick(now) {
     requestAnimationFrame(tick);
     if (!demo) return;
     try {
-        if (demo.frame(...wanted_size())) show_picture();
+        if (demo.frame(...wanted_size())) count_picture();
         const html = report_wanted ? demo.report() : undefined;
         if (html) show_report(html);
     } catch (error) {
@@ -222,6 +221,11 @@ function show_report(html) {
 }
 
 await init();
-globalThis.demo_page = { open, current: () => demo };
+globalThis.demo_page = {
+    open,
+    current: () => demo,
+    // The next picture as data.
+    picture: () => new Promise((answer) => asked.push(answer)),
+};
 await open(["webgpu", "webgl"].find((name) => name === query.get("backend")) ?? "auto");
 requestAnimationFrame(tick);

@@ -1,5 +1,5 @@
-// The page of the fixtures: one call for each, for whoever drives it.
-import init, { fixture_names, open_device, select, verdict } from "./tests/purlin-tests.js";
+// The page of the tests: fixtures, one call for each, and what selects and presents, for whoever drives it.
+import init, { fixture_names, open_device, open_presenter, select, verdict } from "./tests/purlin-tests.js";
 
 const wasm = await init();
 const run = WebAssembly.promising(wasm.run_fixture);
@@ -15,6 +15,7 @@ function fresh_canvas() {
 }
 
 globalThis.select = select;
+globalThis.open_presenter = open_presenter;
 globalThis.fixtures = {
     names: fixture_names(),
     // Opens a device for the next fixture alone and answers its adapter.

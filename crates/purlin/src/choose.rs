@@ -117,6 +117,44 @@ pub async fn run<P: Program>(
     request: &DeviceRequest<'_>,
     program: P,
 ) -> Result<Ran<P::Output>, Error> {
+    let Found { device, backend, refused } = first(choice, request).await?;
+    let (output, validation) = device.run(program);
+    Ok(Ran { output, backend, refused, validation })
+}
+
+/// A device of a browser, and how it came to be.
+#[cfg(all(target_arch = "wasm32", feature = "any-wgpu"))]
+#[derive(Debug)]
+pub struct InBrowser {
+    /// The device. It never changes its backend.
+    pub device: Device<purlin_wgpu::Wgpu>,
+    /// Its backend, one of [`compiled`].
+    pub backend: &'static str,
+    /// Backends that were tried before, with what kept each from opening.
+    pub refused: Vec<(&'static str, Error)>,
+}
+
+/// Opens a device in a browser, where one type is every backend and nothing can wait for [`run`] to end: WebGPU, else WebGL 2,
+/// each once and never again.
+///
+/// The request's surface is the canvas to present to, a [`Canvas`](purlin_wgpu::Canvas); WebGL 2 has no device without.
+///
+/// # Errors
+/// A malformed request; a forced backend's own refusal; [`Error::NoAdapter`] with every refusal when nothing opens.
+#[cfg(all(target_arch = "wasm32", feature = "any-wgpu"))]
+pub async fn open_in_browser(choice: &Choice, request: &DeviceRequest<'_>) -> Result<InBrowser, Error> {
+    let Found { device: Opened::Wgpu(device), backend, refused } = first(choice, request).await?;
+    Ok(InBrowser { device, backend, refused })
+}
+
+/// The first device that opens.
+struct Found {
+    device: Opened,
+    backend: &'static str,
+    refused: Vec<(&'static str, Error)>,
+}
+
+async fn first(choice: &Choice, request: &DeviceRequest<'_>) -> Result<Found, Error> {
     request.check()?;
     let candidates = match choice {
         Choice::Auto => compiled(),
@@ -125,10 +163,7 @@ pub async fn run<P: Program>(
     let mut refused = Vec::new();
     for backend in candidates {
         let error = match open(backend, request).await {
-            Ok(device) => {
-                let (output, validation) = device.run(program);
-                return Ok(Ran { output, backend, refused, validation });
-            }
+            Ok(device) => return Ok(Found { device, backend, refused }),
             Err(error) => error,
         };
         if let Choice::Only(_) = choice {
@@ -139,43 +174,6 @@ pub async fn run<P: Program>(
     let reasons: Vec<String> = refused.iter().map(|(name, error)| format!("{name}: {error}")).collect();
     let detail = if reasons.is_empty() { "no backend is compiled".into() } else { reasons.join("; ") };
     Err(Error::NoAdapter { detail })
-}
-
-/// A device for a canvas, and how it came to be.
-#[cfg(all(target_arch = "wasm32", feature = "any-wgpu"))]
-#[derive(Debug)]
-pub struct OnCanvas {
-    /// The device. It never changes its backend.
-    pub device: Device<purlin_wgpu::Wgpu>,
-    /// Its backend, one of [`compiled`].
-    pub backend: &'static str,
-    /// The canvas that is in the page now. A failed attempt may have claimed the given one, and then a clone has taken its
-    /// place; listeners belong on an element around it.
-    pub canvas: purlin_wgpu::HtmlCanvasElement,
-    /// The canvas's surface, not configured yet.
-    pub surface: purlin_wgpu::wgpu::Surface<'static>,
-    /// Backends that were tried before, with what kept each from opening.
-    pub refused: Vec<(&'static str, Error)>,
-}
-
-/// Opens a device for a canvas: WebGPU, else WebGL 2, each once and never again.
-///
-/// # Errors
-/// A malformed request; a forced backend's own refusal; [`Error::NoAdapter`] with every refusal when nothing opens.
-#[cfg(all(target_arch = "wasm32", feature = "any-wgpu"))]
-pub async fn open_on_canvas(
-    choice: &Choice,
-    request: &DeviceRequest<'_>,
-    canvas: purlin_wgpu::HtmlCanvasElement,
-) -> Result<OnCanvas, Error> {
-    let names = match choice {
-        Choice::Auto => compiled(),
-        Choice::Only(name) => vec![*name],
-    };
-    let opened = purlin_wgpu::Wgpu::open_on_canvas(request, &names, canvas).await?;
-    let purlin_wgpu::OnCanvas { device, name, canvas, surface, refused } = opened;
-    let device = Device::from_backend(device, request)?;
-    Ok(OnCanvas { device, backend: name, canvas, surface, refused })
 }
 
 /// A device of one of the compiled types. There is one in a program's life, so its size does not matter.

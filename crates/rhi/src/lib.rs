@@ -47,6 +47,7 @@
 pub mod backend;
 mod capability;
 pub mod caps;
+mod clock;
 mod create;
 pub mod desc;
 mod device;

@@ -247,6 +247,11 @@ impl SurfaceBackend for Wgpu {
         self.acquire_image(slot)
     }
 
+    /// A canvas of WebGPU has another image in each task of the event loop.
+    fn keeps_image(&self, _slot: u32) -> bool {
+        self.native != wgpu::Backend::BrowserWebGpu
+    }
+
     fn create_surface_texture(
         &mut self,
         slot: u32,

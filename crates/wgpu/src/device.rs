@@ -23,16 +23,11 @@ use crate::queue::Flight;
 use crate::surface::{self, Surface};
 use crate::{adapter, formats};
 
-/// What a request to open an adapter does not say: which APIs, and for which surface of wgpu's own.
+/// What a request to open an adapter does not say.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct WgpuOptions<'a> {
+pub struct WgpuOptions {
     /// The APIs that may be used; every compiled one when `None`.
     pub backends: Option<wgpu::Backends>,
-    /// The instance that the surface is of; a new one when `None`.
-    pub instance: Option<&'a wgpu::Instance>,
-    /// A surface that the adapter must be able to present to, where the request names none: one that the program keeps,
-    /// and presents by itself. WebGL 2 has no adapter without one or the other.
-    pub surface: Option<&'a wgpu::Surface<'a>>,
 }
 
 /// The APIs by the names that [`AdapterInfo::backend`] has for them, best first.
@@ -50,12 +45,12 @@ pub fn compiled() -> impl Iterator<Item = &'static str> {
     NAMES.iter().filter(move |(_, backends)| compiled.contains(*backends)).map(|(name, _)| *name)
 }
 
-impl WgpuOptions<'_> {
+impl WgpuOptions {
     /// One API, by the name that [`AdapterInfo::backend`] has for it: `wgpu-vulkan`, `wgpu-metal`, `wgpu-dx12`,
     /// `wgpu-gl`, `webgpu`, `webgl`.
     pub fn named(name: &str) -> Option<Self> {
         let (_, backends) = NAMES.iter().find(|(one, _)| *one == name)?;
-        Some(Self { backends: Some(*backends), ..Self::default() })
+        Some(Self { backends: Some(*backends) })
     }
 
     fn allowed(&self) -> wgpu::Backends {
@@ -88,6 +83,9 @@ pub struct Wgpu {
     /// Lets the event loop turn, where the program found a way.
     #[cfg(target_arch = "wasm32")]
     pub(crate) pause: Option<fn()>,
+    /// The canvas whose context is WebGL 2's device.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) canvas: Option<crate::Canvas>,
 
     /// The most that reports have seen allocated, and in blocks.
     pub(crate) memory_peaks: [AtomicU64; 2],
@@ -117,13 +115,14 @@ pub struct Wgpu {
 }
 
 /// What a request finds.
-struct Found {
-    instance: wgpu::Instance,
-    surface: Option<(SurfaceTarget, wgpu::Surface<'static>)>,
-    adapters: Vec<wgpu::Adapter>,
+pub(crate) struct Found {
+    pub instance: wgpu::Instance,
+    /// The surface of the request; a browser's WebGPU makes it when its device is there.
+    pub surface: Option<(SurfaceTarget, wgpu::Surface<'static>)>,
+    pub adapters: Vec<wgpu::Adapter>,
 }
 
-fn new_instance(request: &DeviceRequest<'_>, backends: wgpu::Backends) -> wgpu::Instance {
+pub(crate) fn new_instance(request: &DeviceRequest<'_>, backends: wgpu::Backends) -> wgpu::Instance {
     let mut flags = wgpu::InstanceFlags::empty();
     if request.validation != Validation::Off {
         flags |= wgpu::InstanceFlags::VALIDATION | wgpu::InstanceFlags::DEBUG;
@@ -144,13 +143,13 @@ fn new_instance(request: &DeviceRequest<'_>, backends: wgpu::Backends) -> wgpu::
     })
 }
 
-fn nothing_compiled(options: &WgpuOptions<'_>) -> Error {
+fn nothing_compiled(options: &WgpuOptions) -> Error {
     let wanted = options.backends.map_or("any API".into(), |backends| format!("{backends:?}"));
     let compiled = wgpu::Instance::enabled_backend_features();
     Error::NoAdapter { detail: format!("wgpu: {wanted} is wanted, and compiled are {compiled:?}") }
 }
 
-fn nothing_found(backends: wgpu::Backends, why: &str) -> Error {
+pub(crate) fn nothing_found(backends: wgpu::Backends, why: &str) -> Error {
     let install = if cfg!(all(target_os = "linux", not(target_arch = "wasm32"))) {
         "; on a machine without a GPU install software drivers (Debian: mesa-vulkan-drivers, libegl1, libgl1-mesa-dri)"
     } else {
@@ -159,37 +158,31 @@ fn nothing_found(backends: wgpu::Backends, why: &str) -> Error {
     Error::NoAdapter { detail: format!("wgpu found none for {backends:?}{why}{install}") }
 }
 
+/// The request, for errors.
+pub(crate) fn asked(request: &DeviceRequest<'_>) -> String {
+    format!("device request \"{}\"", request.label)
+}
+
 /// Every adapter that the options allow.
-async fn find(request: &DeviceRequest<'_>, options: &WgpuOptions<'_>) -> Result<Found, Error> {
+async fn find(request: &DeviceRequest<'_>, options: &WgpuOptions) -> Result<Found, Error> {
     let backends = options.allowed();
     if backends.is_empty() {
         return Err(nothing_compiled(options));
     }
-    let instance = options.instance.cloned().unwrap_or_else(|| new_instance(request, backends));
+    #[cfg(target_arch = "wasm32")]
+    return crate::browser::find(request, backends).await;
+    #[cfg(not(target_arch = "wasm32"))]
+    find_native(request, backends).await
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+async fn find_native(request: &DeviceRequest<'_>, backends: wgpu::Backends) -> Result<Found, Error> {
+    let instance = new_instance(request, backends);
     let surface = match request.surface {
-        Some(target) => {
-            let what = format!("device request \"{}\"", request.label);
-            Some((target.clone(), surface::make(&instance, target, &what)?))
-        }
+        Some(target) => Some((target.clone(), surface::make(&instance, target, &asked(request))?)),
         None => None,
     };
-    let mut adapters = if cfg!(target_arch = "wasm32") {
-        // A browser picks for itself, and WebGL 2 has an adapter for a surface only.
-        let wanted = wgpu::RequestAdapterOptions {
-            power_preference: wgpu::PowerPreference::HighPerformance,
-            compatible_surface: surface.as_ref().map(|(_, raw)| raw).or(options.surface),
-            ..Default::default()
-        };
-        match instance.request_adapter(&wanted).await {
-            Ok(adapter) => vec![adapter],
-            Err(error) => return Err(nothing_found(backends, &format!(": {error}"))),
-        }
-    } else {
-        instance.enumerate_adapters(backends).await
-    };
-    if let Some(surface) = options.surface {
-        adapters.retain(|adapter| adapter.is_surface_supported(surface));
-    }
+    let adapters = instance.enumerate_adapters(backends).await;
     if adapters.is_empty() {
         return Err(nothing_found(backends, ""));
     }
@@ -223,7 +216,7 @@ impl Wgpu {
     /// [`Error::NoAdapter`] when no wanted API is compiled, or none finds an adapter.
     pub async fn catalog(
         request: &DeviceRequest<'_>,
-        options: &WgpuOptions<'_>,
+        options: &WgpuOptions,
     ) -> Result<Vec<AdapterInfo>, Error> {
         Ok(find(request, options).await?.catalog())
     }
@@ -234,13 +227,23 @@ impl Wgpu {
         self.labels.then_some(label)
     }
 
-    /// Opens a device as [`purlin_rhi::Device::request`] does, on the APIs and for the surface of the options. Hand it
-    /// to [`purlin_rhi::Device::from_backend`] with the same request.
+    /// Opens a device as [`purlin_rhi::Device::request`] does, on the APIs of the options. Hand it to
+    /// [`purlin_rhi::Device::from_backend`] with the same request.
+    ///
+    /// A browser has one adapter: WebGPU's where that may be used and is there, else WebGL 2's, which is a canvas's, so the
+    /// request must name one as its surface. `purlin::choose::open_in_browser` tries both.
     ///
     /// # Errors
-    /// As [`purlin_rhi::Device::request`].
-    pub async fn open(request: &DeviceRequest<'_>, options: &WgpuOptions<'_>) -> Result<Self, Error> {
+    /// As [`purlin_rhi::Device::request`]; where a `Canvas` gives no context, [`Error::Unsupported`].
+    pub async fn open(request: &DeviceRequest<'_>, options: &WgpuOptions) -> Result<Self, Error> {
         request.check()?;
+        #[cfg(target_arch = "wasm32")]
+        return Self::open_in_page(request, options).await;
+        #[cfg(not(target_arch = "wasm32"))]
+        Self::open_once(request, options).await
+    }
+
+    pub(crate) async fn open_once(request: &DeviceRequest<'_>, options: &WgpuOptions) -> Result<Self, Error> {
         let mut all = find(request, options).await?;
         let catalog = all.catalog();
         let selector = if cfg!(target_arch = "wasm32") { AdapterSelector::Index(0) } else { request.adapter };
@@ -262,13 +265,21 @@ impl Wgpu {
             ..Default::default()
         };
         let (device, queue) = found.request_device(&native).await.map_err(|error| {
-            let what = format!("device request \"{}\" on \"{}\"", request.label, info.name);
+            let what = format!("{} on \"{}\"", asked(request), info.name);
             BackendError::Failed { call: "request_device", detail: error.to_string() }.at(what)
         })?;
         let errors = Errors::of_own(&device);
+        let asked_for = match (all.surface, request.surface) {
+            (None, Some(target)) => {
+                Some((target.clone(), surface::make(&all.instance, target, &asked(request))?))
+            }
+            (made, _) => made,
+        };
         let labels = request.validation != Validation::Off;
-        let (instance, asked_for) = (Some(all.instance), all.surface);
+        let instance = Some(all.instance);
         let opened = Self::new(device, queue, Some(found), negotiated.features, errors);
+        #[cfg(target_arch = "wasm32")]
+        let opened = Self { canvas: opened.device_canvas(request), ..opened };
         Ok(Self { labels, instance, asked_for, ..opened })
     }
 
@@ -320,6 +331,8 @@ impl Wgpu {
             #[cfg(target_arch = "wasm32")]
             pause: None,
             memory_peaks: Default::default(),
+            #[cfg(target_arch = "wasm32")]
+            canvas: None,
             submitted: 0,
             completed: 0,
             in_flight: VecDeque::new(),

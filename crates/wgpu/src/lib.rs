@@ -16,8 +16,10 @@
 //! - **Errors** of a device that this crate made come through its uncaptured-error handler, those of an adopted one
 //!   through error scopes. Natively they belong to the call that made them; a browser tells them later, and then
 //!   the next call that can fail reports the first one.
-//! - **Surfaces** are of windows, and in a browser of a `Canvas` too. wgpu waits for an image as long as it likes, and takes
-//!   no number of images. A browser takes an image back when the task ends that acquired it, presented or not.
+//! - **Surfaces** are of windows, and in a browser of a `Canvas` too, which is opaque. wgpu waits for an image as long as it
+//!   likes, takes no number of images, and makes a texture for each frame, so acquisitions allocate. WebGPU in a browser takes
+//!   an image back when the task ends that acquired it: present it in that task. A WebGL 2 device is the context of one
+//!   canvas, its request's, and presents to no other.
 //! - **Loss** is noted by wgpu's callback. An adopted device has one callback, which is its owner's: see [`Loss`].
 //!
 //! What is done by other means
@@ -41,6 +43,8 @@ mod binding;
 #[cfg(target_arch = "wasm32")]
 mod browser;
 mod buffer;
+#[cfg(target_arch = "wasm32")]
+mod canvas;
 mod command;
 mod copy;
 mod depth;
@@ -57,14 +61,12 @@ mod texture;
 mod wgsl;
 
 #[cfg(target_arch = "wasm32")]
-pub use browser::OnCanvas;
+pub use canvas::Canvas;
 pub use command::WgpuEncoder;
 pub use device::{Wgpu, WgpuOptions, compiled};
 pub use errors::Loss;
 #[cfg(target_arch = "wasm32")]
-pub use surface::Canvas;
-#[cfg(target_arch = "wasm32")]
 pub use web_sys::HtmlCanvasElement;
 
-/// The wgpu that this crate speaks, for adopting devices and making surfaces.
+/// The wgpu that this crate speaks, for adopting devices.
 pub use wgpu;

@@ -82,6 +82,10 @@ impl Wgpu {
     }
 
     pub(crate) fn poll(&mut self) -> Result<u64, BackendError> {
+        #[cfg(target_arch = "wasm32")]
+        if self.canvas.as_ref().is_some_and(crate::Canvas::is_lost) {
+            self.errors.loss.report("the browser has taken the canvas's context away");
+        }
         self.errors.loss.check()?;
         if !self.in_flight.is_empty() {
             if let Err(error) = self.device.poll(wgpu::PollType::Poll) {

@@ -8,27 +8,18 @@ use purlin_rhi::surface::{
 };
 use wgpu::CurrentSurfaceTexture as Current;
 
+#[cfg(target_arch = "wasm32")]
+use crate::canvas::Canvas;
 use crate::device::Wgpu;
-
-/// A canvas of the page, for `SurfaceTarget::custom`. Windows of crates that speak `raw-window-handle`, `winit`'s in a
-/// browser too, need it not: they go to [`SurfaceTarget::new`].
-#[cfg(target_arch = "wasm32")]
-#[derive(Debug, Clone)]
-pub struct Canvas(send_wrapper::SendWrapper<wgpu::web_sys::HtmlCanvasElement>);
-
-#[cfg(target_arch = "wasm32")]
-impl Canvas {
-    /// A canvas that no other context has claimed. Its `width` and `height` are the surface's when that is configured.
-    pub fn new(canvas: wgpu::web_sys::HtmlCanvasElement) -> Self {
-        Self(send_wrapper::SendWrapper::new(canvas))
-    }
-}
 
 /// A surface of wgpu.
 pub(crate) struct Surface {
     /// The acquired image; dropped before its surface.
     held: Option<wgpu::SurfaceTexture>,
     raw: wgpu::Surface<'static>,
+    /// Its canvas, and the size that its configuration gave that.
+    #[cfg(target_arch = "wasm32")]
+    canvas: Option<(Canvas, (u32, u32))>,
 }
 
 /// Makes wgpu's surface of a target.
@@ -38,13 +29,10 @@ pub(crate) fn make(
     what: &str,
 ) -> Result<wgpu::Surface<'static>, Error> {
     #[cfg(target_arch = "wasm32")]
-    let made = match target.custom_as::<Canvas>() {
-        Some(canvas) => instance.create_surface(wgpu::SurfaceTarget::Canvas((*canvas.0).clone())),
-        None => instance.create_surface(target.clone()),
-    };
-    #[cfg(not(target_arch = "wasm32"))]
-    let made = instance.create_surface(target.clone());
-    made.map_err(|error| {
+    if let Some(canvas) = target.custom_as::<Canvas>() {
+        return canvas.surface(instance, what);
+    }
+    instance.create_surface(target.clone()).map_err(|error| {
         let detail = format!("{target:?} was given: {error}");
         Error::Unsupported { what: what.into(), capability: "its window system".into(), detail }
     })
@@ -63,6 +51,17 @@ impl Wgpu {
             let detail = "surfaces of an adopted device are its owner's to make".into();
             return Err(Error::Unsupported { what, capability: "surfaces".into(), detail });
         };
+        #[cfg(target_arch = "wasm32")]
+        if let (Some(own), Some(other)) = (&self.canvas, target.custom_as::<Canvas>())
+            && !own.is_same(other)
+        {
+            let detail = "a WebGL 2 device is the context of the canvas that its request named".into();
+            return Err(Error::Unsupported {
+                what,
+                capability: "presentation to other canvases".into(),
+                detail,
+            });
+        }
         let raw = match self.asked_for.take_if(|(one, _)| one.is_same(target)) {
             Some((_, raw)) => raw,
             None => make(instance, target, &what)?,
@@ -71,7 +70,15 @@ impl Wgpu {
             let detail = format!("\"{}\" cannot present to {target:?}", self.info().name);
             return Err(Error::Unsupported { what, capability: "presentation".into(), detail });
         }
-        self.surfaces.insert(slot, Surface { held: None, raw });
+        #[cfg(target_arch = "wasm32")]
+        let canvas = target.custom_as::<Canvas>().map(|canvas| (canvas.clone(), (0, 0)));
+        let surface = Surface {
+            held: None,
+            raw,
+            #[cfg(target_arch = "wasm32")]
+            canvas,
+        };
+        self.surfaces.insert(slot, surface);
         Ok(())
     }
 
@@ -105,6 +112,10 @@ impl Wgpu {
     ) -> Result<u32, SurfaceFailure> {
         let Some(surface) = self.surfaces.get_mut(slot) else { unreachable!("surface {slot} is not live") };
         surface.held = None;
+        #[cfg(target_arch = "wasm32")]
+        if let Some((_, extent)) = &mut surface.canvas {
+            *extent = wanted.extent;
+        }
         let config = wgpu::SurfaceConfiguration {
             usage: wanted.usage,
             format: wanted.format,
@@ -124,6 +135,11 @@ impl Wgpu {
     pub(crate) fn acquire_image(&mut self, slot: u32) -> Result<NativeAcquire, SurfaceFailure> {
         const CALL: &str = "get_current_texture";
         let Some(surface) = self.surfaces.get_mut(slot) else { unreachable!("surface {slot} is not live") };
+        #[cfg(target_arch = "wasm32")]
+        if surface.canvas.as_ref().is_some_and(|(canvas, extent)| canvas.extent() != *extent) {
+            // The page has set its size, and with it that of its images.
+            return Ok(NativeAcquire::Skipped(Skip::Outdated));
+        }
         let current = self.errors.catch(&self.device, CALL, || surface.raw.get_current_texture())?;
         let (texture, suboptimal) = match current {
             Current::Success(texture) => (texture, false),
@@ -132,12 +148,16 @@ impl Wgpu {
             Current::Occluded => return Ok(NativeAcquire::Skipped(Skip::Occluded)),
             Current::Outdated => return Ok(NativeAcquire::Skipped(Skip::Outdated)),
             failed @ (Current::Lost | Current::Validation) => {
-                // A lost device says so too, by a callback that comes when it is polled.
+                // A lost device says so too, by a callback that comes when it is polled and its work is done.
                 let _ = self.device.poll(wgpu::PollType::Poll);
                 self.errors.loss.check()?;
                 return Err(match failed {
                     Current::Lost => SurfaceFailure::Lost(format!("{CALL} said so")),
-                    _ => BackendError::Failed { call: CALL, detail: "wgpu gave no reason".into() }.into(),
+                    // Of all errors, this is the one that comes by that callback alone.
+                    _ => {
+                        self.errors.loss.report(format!("{CALL} said so"));
+                        BackendError::DeviceLost(format!("{CALL} said so")).into()
+                    }
                 });
             }
         };

@@ -4,9 +4,11 @@
 //! - Crates below the line know hardware only: no scene vocabulary in their types, imports and public names
 //!   ([`rules::VOCABULARY`], checked by [`vocabulary`]).
 //! - `unsafe` stays where [`rules::unsafe_allowed`] says, and the safe crates forbid it outright.
+//! - What browsers run keeps away from the clocks and threads of `std` ([`rules::runs_in_browsers`], checked by [`natives`]).
 //! - A file stays small enough to read in one sitting.
 
 mod dependencies;
+mod natives;
 mod rules;
 mod tokens;
 mod vocabulary;
@@ -134,6 +136,14 @@ fn check_file(path: &str, text: &str, findings: &mut Findings) {
             });
         }
     }
+    if rules::runs_in_browsers(path) {
+        for token in natives::check(&tokens) {
+            findings.violations.push(Violation {
+                place: format!("{path}:{}", token.line),
+                what: format!("`std`'s `{}` panics in browsers, which run this file too", token.text),
+            });
+        }
+    }
     for (name, words) in rules::VOCABULARY {
         if !path.starts_with(&format!("crates/{name}/")) {
             continue;
@@ -176,6 +186,18 @@ mod tests {
             ["crates/graph/src/a.rs:1: `PointLight` names a light, which crate `graph` must not know"]
         );
         assert!(check("crates/cli/src/a.rs", text).is_empty());
+    }
+
+    #[test]
+    fn what_browsers_run_uses_no_clock_of_the_system() {
+        let text = "use std::time::Instant;\n";
+        assert_eq!(
+            check("crates/rhi/src/a.rs", text),
+            ["crates/rhi/src/a.rs:1: `std`'s `Instant` panics in browsers, which run this file too"]
+        );
+        for free in ["crates/rhi/src/clock.rs", "crates/rhi/src/plan/tests/a.rs", "crates/vulkan/src/a.rs"] {
+            assert!(check(free, text).is_empty(), "{free}");
+        }
     }
 
     #[test]

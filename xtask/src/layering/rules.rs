@@ -60,6 +60,35 @@ pub const SKIPPED_FOLDERS: &[&str] = &["target", "node_modules", "pkg", "corpus"
 /// Folders of expected output, which a tool wrote and whose length says nothing about its author.
 const GENERATED_FOLDERS: &[&str] = &["golden", "snapshots"];
 
+/// Folders of what browsers run too, where the system's clocks panic and threads cannot be made. Tests run natively.
+const IN_BROWSERS: &[&str] = &[
+    "crates/rhi/src/",
+    "crates/graph/src/",
+    "crates/wgpu/src/",
+    "crates/purlin/src/",
+    "crates/cli/src/renderer/",
+    "crates/cli/src/scene/",
+    "conformance/src/",
+    "web/src/",
+];
+
+/// Files of those folders that are not for browsers, or that know how browsers do it.
+const NOT_IN_BROWSERS: &[&str] = &[
+    "crates/rhi/src/clock.rs",
+    "crates/graph/src/clock.rs",
+    "conformance/src/bin/",
+    "web/src/bin/bindgen.rs",
+];
+
+/// Does a browser run the file at this path?
+pub fn runs_in_browsers(path: &str) -> bool {
+    let is_in = |list: &[&str]| list.iter().any(|folder| path.starts_with(folder));
+    is_in(IN_BROWSERS) && !is_in(NOT_IN_BROWSERS) && !path.contains("/tests/") && !path.ends_with("/tests.rs")
+}
+
+/// What panics in a browser, as it is written after `::`, `{` or `,`.
+pub const PANICS_IN_BROWSERS: &[&str] = &["Instant", "SystemTime", "thread"];
+
 /// Was the file at this path written by a tool?
 pub fn is_generated(path: &str) -> bool {
     path.split('/').any(|part| GENERATED_FOLDERS.contains(&part))

@@ -27,7 +27,7 @@ pub(super) struct Inputs<'f> {
     /// Where the picture goes.
     pub picture: Texture,
     /// Whether the CPU wants the picture.
-    pub capture: bool,
+    pub read: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ pub(super) fn declare<'f, B: Backend>(graph: &mut Graph<'f, B>, inputs: &Inputs<
     let picture = finish(graph, inputs, &scene, &bloom);
     Reads {
         visible: commands.map(|commands| graph.read_buffer(&commands.visible)),
-        picture: inputs.capture.then(|| graph.read_texture(&picture)),
+        picture: inputs.read.then(|| graph.read_texture(&picture)),
     }
 }
 

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use purlin::graph::{FrameStats, Graph, GraphArena, GraphOptions, GraphReport};
 use purlin::rhi::backend::Backend;
+use purlin::rhi::surface::SurfaceFrame;
 use purlin::rhi::types::{CompareFunction, TextureFormat, TextureUsages};
 use purlin::rhi::{
     Device, Error, Features, Owned, ReadTicket, SamplerDesc, SubmissionToken, TextureDesc, kind,
@@ -35,7 +36,7 @@ use crate::size::Size;
 /// Linear light, brighter than white included.
 const HDR_FORMAT: TextureFormat = TextureFormat::Rgba16Float;
 const DEPTH_FORMAT: TextureFormat = TextureFormat::Depth32Float;
-/// The picture's texels hold sRGB, which the tonemapping shader writes itself: hence no `Srgb` format.
+/// The picture's texels hold sRGB, which the tonemapping shader writes itself: hence no `Srgb` format, on surfaces neither.
 const PICTURE_FORMAT: TextureFormat = TextureFormat::Rgba8Unorm;
 /// Columns and rows of the shadow map.
 const SHADOW_SIDE: u32 = 2048;
@@ -81,7 +82,8 @@ pub struct Renderer<B: Backend> {
     view: View,
     shadow_sampler: Owned<kind::Sampler>,
     linear_sampler: Owned<kind::Sampler>,
-    picture: Owned<kind::Texture>,
+    /// What frames end in that no surface shows.
+    picture: Option<Owned<kind::Texture>>,
     size: Size,
     in_flight: VecDeque<InFlight>,
     visible: Option<Visible>,
@@ -103,6 +105,15 @@ struct InFlight {
     token: SubmissionToken,
     passes: u32,
     visible: Drawn,
+}
+
+/// What a frame ends in.
+#[derive(Debug)]
+enum Output {
+    /// The renderer's own picture, which may be read.
+    Picture { read: bool },
+    /// An image of a surface.
+    Shown(SurfaceFrame),
 }
 
 /// How many instances a frame draws.
@@ -143,12 +154,18 @@ fn title(scene: &Scene, size: Size) -> String {
     format!("Purlin  {}  {size}", scene.name)
 }
 
-/// The texture that frames end in.
-fn picture_of<B: Backend>(device: &mut Device<B>, size: Size) -> Result<Owned<kind::Texture>, DemoError> {
+/// Whether the device can hold pictures of the size.
+fn check<B: Backend>(device: &Device<B>, size: Size) -> Result<(), DemoError> {
     let limit = device.limits().max_texture_dimension_2d;
     if size.width > limit || size.height > limit {
         return Err(DemoError::Size { width: size.width, height: size.height, limit });
     }
+    Ok(())
+}
+
+/// The texture that frames end in.
+fn picture_of<B: Backend>(device: &mut Device<B>, size: Size) -> Result<Owned<kind::Texture>, DemoError> {
+    check(device, size)?;
     let usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
     let picture = TextureDesc::d2("picture", size.width, size.height, PICTURE_FORMAT, usage);
     Ok(device.create_texture(&picture)?)
@@ -160,7 +177,8 @@ pub fn upload_bytes(scene: &Scene) -> u64 {
 }
 
 impl<B: Backend> Renderer<B> {
-    /// Uploads a scene and creates everything that its frames need. `uploaded` is told the bytes of each write.
+    /// Uploads a scene and creates everything that its frames need, which end in a picture. `uploaded` is told the bytes of
+    /// each write.
     ///
     /// # Errors
     /// A picture that the device cannot hold ([`DemoError::Size`]), or what the device says.
@@ -170,14 +188,30 @@ impl<B: Backend> Renderer<B> {
         size: Size,
         uploaded: &mut dyn FnMut(u64),
     ) -> Result<Self, DemoError> {
+        let picture = picture_of(device, size)?;
+        let renderer = Self::for_surface(device, scene, size, PICTURE_FORMAT, uploaded)?;
+        Ok(Self { picture: Some(picture), ..renderer })
+    }
+
+    /// The same for frames that end in images of a surface: see [`Self::show`]. The format is no `Srgb` one.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn for_surface(
+        device: &mut Device<B>,
+        scene: &Scene,
+        size: Size,
+        format: TextureFormat,
+        uploaded: &mut dyn FnMut(u64),
+    ) -> Result<Self, DemoError> {
+        check(device, size)?;
         let (features, limits) = (device.capabilities().features, device.limits());
         let culls = features.contains(REQUIRED_FEATURES | Features::INDIRECT_EXECUTION)
             && limits.max_storage_buffers_per_stage >= 4;
         let layouts = Layouts::new(device, culls)?;
-        let pipelines = Pipelines::new(device, &layouts)?;
+        let pipelines = Pipelines::new(device, &layouts, format)?;
         let shadow_sampler =
             SamplerDesc { compare: Some(CompareFunction::LessEqual), ..SamplerDesc::linear("shadow map") };
-        let picture = picture_of(device, size)?;
         let shadow_sampler = device.create_sampler(&shadow_sampler)?;
         let linear_sampler = device.create_sampler(&SamplerDesc::linear("linear"))?;
 
@@ -193,7 +227,7 @@ impl<B: Backend> Renderer<B> {
             view: View::new(scene, size),
             shadow_sampler,
             linear_sampler,
-            picture,
+            picture: None,
             size,
             in_flight: VecDeque::with_capacity(FRAMES_AHEAD + 1),
             visible: None,
@@ -211,7 +245,11 @@ impl<B: Backend> Renderer<B> {
     /// # Errors
     /// As [`Self::new`]; the renderer keeps its size then.
     pub fn resize(&mut self, device: &mut Device<B>, scene: &Scene, size: Size) -> Result<(), DemoError> {
-        let picture = picture_of(device, size)?;
+        check(device, size)?;
+        let picture = match &self.picture {
+            Some(_) => Some(picture_of(device, size)?),
+            None => None,
+        };
         let mut untold = |_| {};
         let mut uploader = Uploader::new(device, &mut untold);
         self.overlay = Overlay::new(&mut uploader, &self.layouts, title(scene, size), size)?;
@@ -249,28 +287,32 @@ impl<B: Backend> Renderer<B> {
         while self.in_flight.len() >= FRAMES_AHEAD {
             self.finish_oldest(device)?;
         }
-        let (frame, _) = self.submit(device, false)?;
+        let (frame, _) = self.submit(device, Output::Picture { read: false })?;
         Ok(frame)
     }
 
-    /// Renders a frame and asks for its picture, unless the GPU is two frames behind. Never waits, as a browser cannot.
+    /// Renders a frame into a surface's image, of the renderer's size and format, and presents it. Never waits.
     ///
     /// # Errors
-    /// What the device or the graph says.
-    pub fn try_render(
-        &mut self,
-        device: &mut Device<B>,
-    ) -> Result<Option<(Frame, Option<ReadTicket>)>, DemoError> {
+    /// What the device or the graph says; the surface has its frame back then.
+    pub fn show(&mut self, device: &mut Device<B>, frame: SurfaceFrame) -> Result<Frame, DemoError> {
+        let (frame, _) = self.submit(device, Output::Shown(frame))?;
+        Ok(frame)
+    }
+
+    /// Learns what finished frames drew. Whether the GPU is less than two frames behind: before, another frame would only make
+    /// it later. Never waits, as a browser cannot.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn is_ready(&mut self, device: &mut Device<B>) -> Result<bool, DemoError> {
         while let Some(oldest) = self.in_flight.front() {
             if !device.is_complete(oldest.token)? {
                 break;
             }
             self.finish_oldest(device)?;
         }
-        if self.in_flight.len() >= FRAMES_AHEAD {
-            return Ok(None);
-        }
-        self.submit(device, true).map(Some)
+        Ok(self.in_flight.len() < FRAMES_AHEAD)
     }
 
     /// Waits for every frame and learns what it drew.
@@ -290,7 +332,7 @@ impl<B: Backend> Renderer<B> {
     /// What the device or the graph says.
     pub fn capture(&mut self, device: &mut Device<B>) -> Result<(Frame, Vec<u8>), DemoError> {
         self.finish(device)?;
-        let (frame, ticket) = self.submit(device, true)?;
+        let (frame, ticket) = self.submit(device, Output::Picture { read: true })?;
         self.finish(device)?;
         let ticket = ticket.ok_or_else(|| DemoError::graph("the picture was not read"))?;
         Ok((frame, device.read_vec(&ticket)?))
@@ -299,8 +341,15 @@ impl<B: Backend> Renderer<B> {
     fn submit(
         &mut self,
         device: &mut Device<B>,
-        capture: bool,
+        output: Output,
     ) -> Result<(Frame, Option<ReadTicket>), DemoError> {
+        let (picture, read) = match (&output, &self.picture) {
+            (Output::Picture { read }, Some(picture)) => (**picture, *read),
+            (Output::Picture { .. }, None) => {
+                return Err(DemoError::graph("frames of this renderer end in a surface"));
+            }
+            (Output::Shown(frame), _) => (frame.texture(), false),
+        };
         let Self { arena, layouts, pipelines, models, overlay, view, passes, .. } = self;
         let [camera, sun] = &view.frustums;
         let known = models.cull(camera, sun);
@@ -315,19 +364,22 @@ impl<B: Backend> Renderer<B> {
             samplers: Samplers { shadow: *self.shadow_sampler, linear: *self.linear_sampler },
             uniforms: view.push(device)?,
             overlay: overlay.push(device)?,
-            picture: *self.picture,
-            capture,
+            picture,
+            read,
         };
 
         let mut graph = Graph::new("frame", arena);
         let reads = frame::declare(&mut graph, &inputs);
+        if let Output::Shown(frame) = output {
+            graph.present(frame);
+        }
         let mut submitted = graph.submit(device)?;
 
         let frame = Frame { token: submitted.token, stats: submitted.stats, report: submitted.take_report() };
         let counted = reads.visible.and_then(|read| submitted.take_read(read)).map(Drawn::Counted);
         if let Some(visible) = counted.or(known.map(Drawn::Known)) {
             // The text counts the frame's own passes, whether somebody reads its picture or not.
-            let passes = frame.stats.passes - u32::from(capture);
+            let passes = frame.stats.passes - u32::from(read);
             self.in_flight.push_back(InFlight { token: frame.token, passes, visible });
         }
         let picture = reads.picture.and_then(|read| submitted.take_read(read));

@@ -15,7 +15,7 @@ use purlin::rhi::{
 };
 
 use super::layouts::Layouts;
-use super::{DEPTH_FORMAT, HDR_FORMAT, PICTURE_FORMAT};
+use super::{DEPTH_FORMAT, HDR_FORMAT};
 use crate::scene::{GlyphQuad, GpuInstance, Vertex};
 use crate::shaders::{bloom_down, bloom_up, cull, opaque, overlay, shadow, sky, tonemap, transparent};
 
@@ -45,7 +45,11 @@ pub(super) struct CullPipelines {
 }
 
 impl Pipelines {
-    pub fn new<B: Backend>(device: &mut Device<B>, layouts: &Layouts) -> Result<Self> {
+    pub fn new<B: Backend>(
+        device: &mut Device<B>,
+        layouts: &Layouts,
+        picture: TextureFormat,
+    ) -> Result<Self> {
         let surface = [*layouts.frame, *layouts.objects, *layouts.material];
         let (vertex, vertices): (_, &[VertexBufferLayout<'_>]) = match layouts.cull {
             Some(_) => (opaque::entries::VS_MAIN, &[VERTICES]),
@@ -78,12 +82,12 @@ impl Pipelines {
             blend: Some(BlendState { color: ADD, alpha: ADD }),
             ..State::color("bloom upsample", HDR_FORMAT, bloom_up::entries::FS_MAIN)
         };
-        let tonemap = State::color("tonemap", PICTURE_FORMAT, tonemap::entries::FS_MAIN);
+        let tonemap = State::color("tonemap", picture, tonemap::entries::FS_MAIN);
         let overlay = State {
             vertices: &[QUADS],
             blend: Some(BlendState::ALPHA_BLENDING),
             cull: Some(Face::Back),
-            ..State::color("overlay", PICTURE_FORMAT, overlay::entries::FS_MAIN)
+            ..State::color("overlay", picture, overlay::entries::FS_MAIN)
         };
 
         let mut maker = Maker { device };

@@ -58,6 +58,7 @@ struct State {
     capabilities: SurfaceCapabilities,
     presentable: bool,
     fences: bool,
+    keeps_images: bool,
     shown: u64,
     acquires: VecDeque<NullAnswer>,
     presents: VecDeque<NullAnswer>,
@@ -90,6 +91,7 @@ impl NullWindow {
             capabilities,
             presentable: true,
             fences: false,
+            keeps_images: true,
             shown: u64::MAX,
             acquires: VecDeque::new(),
             presents: VecDeque::new(),
@@ -123,6 +125,11 @@ impl NullWindow {
         let mut state = self.lock();
         state.fences = on;
         state.shown = if on { state.presented } else { u64::MAX };
+    }
+
+    /// Whether acquired images stay until they are presented, as they do at first. A browser takes them back.
+    pub fn set_keeps_images(&self, on: bool) {
+        self.lock().keeps_images = on;
     }
 
     /// Lets every present so far be done.
@@ -301,6 +308,10 @@ impl SurfaceBackend for Null {
         self.shared.count(1);
         self.shared.lock().step()?;
         self.window("acquire", slot).acquire(semaphore)
+    }
+
+    fn keeps_image(&self, slot: u32) -> bool {
+        self.window("keeps_image", slot).lock().keeps_images
     }
 
     fn create_surface_texture(

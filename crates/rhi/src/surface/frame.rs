@@ -45,7 +45,7 @@ pub enum Skip {
 /// hand it to [`Recorder::present`](crate::Recorder::present). Its contents are undefined at first.
 ///
 /// A frame that is dropped instead is not lost: the next [`acquire`](super::Surface::acquire) answers the same image
-/// again. A frame that the surface's next configuration has made stale can only be dropped.
+/// again, or another where the system has taken it back, as browsers do. A frame that the surface's next configuration has made stale can only be dropped.
 #[must_use = "a frame that is not presented is answered again by the next acquire"]
 pub struct SurfaceFrame {
     pub(super) device: DeviceTag,

@@ -58,7 +58,7 @@ mod state;
 mod target;
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use config::{Configured, MAX_FRAMES_IN_FLIGHT, SurfaceCapabilities, SurfaceConfig};
 pub use frame::{Acquired, Skip, SurfaceFrame};
@@ -70,6 +70,7 @@ pub(crate) use state::Surfaces;
 pub use target::{SurfaceTarget, WindowHandles};
 
 use crate::backend::Backend;
+use crate::clock::Instant;
 use crate::desc::{Contents, TextureDesc, TextureViewDesc};
 use crate::device::Device;
 use crate::error::{BackendError, Error, HandleProblem, Result, state as wrong_state};
@@ -265,9 +266,14 @@ impl Surface {
                 let found = format!("frame {}, neither presented nor dropped", held.acquisition);
                 return Err(wrong_state(named(record, call), "no frame of the surface in use", found));
             }
-            Some(held) => return self.hand_out(device, held, call),
+            Some(held) if device.backend.keeps_image(self.slot) => return self.hand_out(device, held, call),
+            Some(held) => device.forget_image(self.slot, held.image),
             None => {}
         }
+        let Some(chain) = device.surfaces.at(self.slot).and_then(|record| record.chain.as_mut()) else {
+            return Err(self.stale(call));
+        };
+        chain.held = None;
 
         // The CPU may be so many frames ahead, and the semaphore is free again with the frame that had it.
         let begun = Instant::now();

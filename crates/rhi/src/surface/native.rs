@@ -139,6 +139,11 @@ pub trait SurfaceBackend {
         semaphore: u32,
         timeout: Duration,
     ) -> Result<NativeAcquire, SurfaceFailure>;
+    /// Whether an acquired image that was not presented is still there to be drawn to. An API that takes such images back
+    /// by itself says no, and is asked for another.
+    fn keeps_image(&self, _slot: u32) -> bool {
+        true
+    }
     /// Enters an image of a swapchain, acquired now, as a texture.
     fn create_surface_texture(
         &mut self,

@@ -327,6 +327,24 @@ fn a_frame_that_is_dropped_comes_again() {
 }
 
 #[test]
+fn an_image_that_the_system_takes_back_does_not_come_again() {
+    let mut shown = shown(NullConfig::default()).configured();
+    shown.window.set_keeps_images(false);
+    let frame = shown.frame();
+    let (texture, view) = (frame.texture(), frame.view());
+    drop(frame);
+    let frame = shown.frame();
+    assert_ne!((frame.texture(), frame.view()), (texture, view));
+    let mut recorder = shown.gpu.record("too late").unwrap();
+    let stale = HandleProblem::Stale;
+    let error = clear(&mut recorder, view).unwrap_err();
+    assert!(matches!(error, Error::InvalidHandle { problem, .. } if problem == stale), "{error}");
+    drop(recorder);
+    present(&mut shown.gpu, frame).unwrap();
+    assert_eq!(shown.calls(), [Acquire(0, Some(0)), Acquire(1, Some(1)), Present(1)]);
+}
+
+#[test]
 fn an_image_that_nobody_drew_to_is_drained_after_a_configuration() {
     let mut shown = manually().configured();
     let frame = shown.frame();

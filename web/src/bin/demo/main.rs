@@ -1,7 +1,7 @@
 //! The demo page's module: the demo's scene and renderer, with an orbit around it.
 //!
-//! The page (`web/pages/demo.js`) has the canvas, the controls and the loop. This module has the device. Nothing here waits:
-//! a frame is submitted when the GPU is less than two behind, and its picture is taken when it has come.
+//! The page (`web/pages/demo.js`) has the canvas, the controls and the loop. This module has the device and the
+//! canvas's surface. Nothing here waits: a frame is shown when the GPU is less than two behind.
 
 #[cfg(target_arch = "wasm32")]
 mod orbit;

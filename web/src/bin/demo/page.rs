@@ -1,12 +1,14 @@
 //! What the page calls.
 
-use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::time::Duration;
 
-use purlin::choose::{self, Choice, OnCanvas};
+use purlin::choose::{self, Choice, InBrowser};
 use purlin::graph::{FrameStats, GraphReport};
-use purlin::rhi::{PassTime, ReadTicket, StorageCeilings, SubmissionToken, TimestampQuery};
-use purlin::wgpu::Wgpu;
+use purlin::rhi::surface::{Acquired, Skip, Surface, SurfaceConfig, SurfaceTarget};
+use purlin::rhi::{PassTime, StorageCeilings, SubmissionToken, TimestampQuery};
+use purlin::types::TextureFormat;
+use purlin::wgpu::{Canvas, Wgpu};
 use purlin::{DeviceRequest, Limits};
 use purlin_cli::renderer::{self, PREFERRED_FEATURES, REQUIRED_FEATURES, Renderer};
 use purlin_cli::scene::{Scene, SceneOptions};
@@ -23,21 +25,16 @@ pub struct Demo {
     scene: Scene,
     orbit: Orbit,
     size: Size,
-    /// Pictures that have not come yet.
-    coming: VecDeque<Coming>,
-    pixels: Vec<u8>,
-    pixels_size: Size,
+    /// What the surface was configured for; nothing when it must be again.
+    configured: Option<(u32, u32)>,
+    format: TextureFormat,
     stats: FrameStats,
     times: Vec<PassTime>,
     report_wanted: bool,
     report: Option<(SubmissionToken, Box<GraphReport>)>,
-    opened: OnCanvas,
-}
-
-struct Coming {
-    token: SubmissionToken,
-    picture: ReadTicket,
-    size: Size,
+    surface: Surface,
+    opened: InBrowser,
+    canvas: Canvas,
 }
 
 /// Text for JavaScript's `JSON.parse`.
@@ -73,17 +70,26 @@ impl Demo {
         let scene = Scene::procedural(&options);
         // Nothing can wait for room in the ring, so all of the scene fits.
         let upload_ring = (renderer::upload_bytes(&scene) * 5 / 4).next_multiple_of(1 << 20);
+        let canvas = Canvas::new(canvas);
+        let target = SurfaceTarget::custom(canvas.clone());
         let request = DeviceRequest {
             label: "demo",
+            surface: Some(&target),
             preferred_features: PREFERRED_FEATURES | REQUIRED_FEATURES,
             // The renderer does without what WebGL 2 lacks.
             required_limits: Limits::webgl2(),
             storage: StorageCeilings { upload_ring, frame_arena_page: 1 << 20, ..Default::default() },
             ..Default::default()
         };
-        let mut opened = choose::open_on_canvas(&choice, &request, canvas).await.map_err(text)?;
+        let mut opened = choose::open_in_browser(&choice, &request).await.map_err(text)?;
         let device = &mut opened.device;
-        let renderer = Renderer::new(device, &scene, size, &mut |_| {}).map_err(text)?;
+        let surface = device.create_surface("canvas", &target).map_err(text)?;
+        let formats = surface.capabilities(device).map_err(text)?.formats;
+        // The renderer encodes by itself.
+        let plain = [TextureFormat::Rgba8Unorm, TextureFormat::Bgra8Unorm];
+        let format = formats.into_iter().find(|format| plain.contains(format));
+        let format = format.ok_or("the canvas shows no format of eight bits")?;
+        let renderer = Renderer::for_surface(device, &scene, size, format, &mut |_| {}).map_err(text)?;
         if let Some(timestamps) = device.capability::<TimestampQuery>() {
             device.enable_timings(timestamps, true);
         }
@@ -93,14 +99,15 @@ impl Demo {
             scene,
             orbit,
             size,
-            coming: VecDeque::new(),
-            pixels: Vec::new(),
-            pixels_size: size,
+            configured: None,
+            format,
             stats: FrameStats::default(),
             times: Vec::new(),
             report_wanted: false,
             report: None,
+            surface,
             opened,
+            canvas,
         })
     }
 
@@ -126,7 +133,7 @@ impl Demo {
 
     /// The canvas that is in the page now.
     pub fn canvas(&self) -> HtmlCanvasElement {
-        self.opened.canvas.clone()
+        self.canvas.element()
     }
 
     /// Turns the camera around the scene, in radians.
@@ -146,66 +153,42 @@ impl Demo {
         self.renderer.look(&self.scene);
     }
 
-    /// Takes what has come, and renders a frame when the GPU is not too far behind. Whether a new picture is there. A canvas
-    /// without a side renders nothing.
+    /// Shows a frame when the GPU is not too far behind, and says whether it did. A canvas without a side shows none.
     pub fn frame(&mut self, width: u32, height: u32) -> Result<bool, String> {
-        let come = self.take()?;
-        if width == 0 || height == 0 {
-            return Ok(come);
-        }
-        let size = Size { width, height };
         let device = &mut self.opened.device;
+        if let Some(times) = device.pass_times().map_err(text)? {
+            self.times = times;
+        }
+        if !self.renderer.is_ready(device).map_err(text)? {
+            return Ok(false);
+        }
+        if self.configured != Some((width, height)) {
+            let config = SurfaceConfig::new(width, height, self.format);
+            self.surface.configure(device, &config).map_err(text)?;
+            self.configured = Some((width, height));
+        }
+        let frame = match self.surface.acquire(device, Duration::ZERO).map_err(text)? {
+            Acquired::Frame(frame) => frame,
+            Acquired::Skipped(reason) => {
+                if reason == Skip::Outdated {
+                    self.configured = None;
+                }
+                return Ok(false);
+            }
+        };
+        let size = Size { width, height };
         if size != self.size {
             self.renderer.resize(device, &self.scene, size).map_err(text)?;
             self.size = size;
         }
         self.renderer.set_report(self.report_wanted);
-        let Some((frame, picture)) = self.renderer.try_render(device).map_err(text)? else {
-            return Ok(come);
-        };
+        let frame = self.renderer.show(device, frame).map_err(text)?;
         self.stats = frame.stats;
         if let Some(report) = frame.report {
             self.report_wanted = false;
             self.report = Some((frame.token, report));
         }
-        if let Some(picture) = picture {
-            self.coming.push_back(Coming { token: frame.token, picture, size });
-        }
-        Ok(come)
-    }
-
-    fn take(&mut self) -> Result<bool, String> {
-        let device = &mut self.opened.device;
-        let mut come = false;
-        while let Some(first) = self.coming.front() {
-            if !device.is_complete(first.token).map_err(text)? {
-                break;
-            }
-            let Some(Coming { picture, size, .. }) = self.coming.pop_front() else { break };
-            self.pixels.resize(size.width as usize * size.height as usize * 4, 0);
-            device.read(&picture, &mut self.pixels).map_err(text)?;
-            self.pixels_size = size;
-            come = true;
-        }
-        if let Some(times) = device.pass_times().map_err(text)? {
-            self.times = times;
-        }
-        Ok(come)
-    }
-
-    /// Pictures that were asked for and have not come.
-    pub fn pending(&self) -> usize {
-        self.coming.len()
-    }
-
-    /// The newest picture: RGBA, rows from the top.
-    pub fn pixels(&self) -> js_sys::Uint8ClampedArray {
-        js_sys::Uint8ClampedArray::from(&self.pixels[..])
-    }
-
-    /// The newest picture's width and height.
-    pub fn picture_size(&self) -> Vec<u32> {
-        vec![self.pixels_size.width, self.pixels_size.height]
+        Ok(true)
     }
 
     /// Milliseconds of the GPU's passes, or of the CPU's phases where the GPU has no clock, as JSON.

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 
 use purlin_conformance::{Fixtures, Verdict, run};
+use purlin_rhi::surface::SurfaceTarget;
 use purlin_rhi::{Device, DeviceRequest, Features, Limits};
-use purlin_wgpu::wgpu::{self, SurfaceTarget};
-use purlin_wgpu::{Wgpu, WgpuOptions};
+use purlin_wgpu::{Canvas, Wgpu, WgpuOptions};
 use serde_json::json;
 use wasm_bindgen::prelude::*;
 
@@ -30,24 +30,15 @@ pub fn fixture_names() -> Vec<String> {
 #[wasm_bindgen]
 pub async fn open_device(backend: String, canvas: web_sys::HtmlCanvasElement) -> Result<String, String> {
     DEVICE.with_borrow_mut(|device| device.take());
+    let canvas = SurfaceTarget::custom(Canvas::new(canvas));
     let request = DeviceRequest {
         label: "conformance",
+        surface: (backend == "webgl").then_some(&canvas),
         preferred_features: Features::all(),
         required_limits: if backend == "webgl" { Limits::webgl2() } else { Limits::default() },
         ..Default::default()
     };
-    let mut options = WgpuOptions::named(&backend).ok_or(format!("{backend} is not compiled"))?;
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-        backends: options.backends.unwrap_or_default(),
-        ..wgpu::InstanceDescriptor::new_without_display_handle()
-    });
-    let surface = if backend == "webgl" {
-        Some(instance.create_surface(SurfaceTarget::Canvas(canvas)).map_err(|error| error.to_string())?)
-    } else {
-        None
-    };
-    options.instance = Some(&instance);
-    options.surface = surface.as_ref();
+    let options = WgpuOptions::named(&backend).ok_or(format!("{backend} is not compiled"))?;
     let mut opened = Wgpu::open(&request, &options).await.map_err(|error| error.to_string())?;
     opened.pause_with(|| pause());
     let device = Device::from_backend(opened, &request).map_err(|error| error.to_string())?;

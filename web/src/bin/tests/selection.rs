@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use purlin::choose::{self, Choice, OnCanvas};
+use purlin::choose::{self, Choice, InBrowser};
+use purlin_rhi::surface::SurfaceTarget;
 use purlin_rhi::types::{TextureFormat, TextureUsages};
 use purlin_rhi::{
     ClearValue, ColorAttachment, DeviceRequest, Limits, LoadOp, ReadTicket, RenderPassDesc, StoreOp,
     SubmissionToken, TextureDesc, TexturePlace, TextureViewDesc, types::Extent3d,
 };
+use purlin_wgpu::Canvas;
 use serde_json::json;
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlCanvasElement;
@@ -15,7 +17,8 @@ use web_sys::HtmlCanvasElement;
 /// A device that was selected. Freeing it ends it.
 #[wasm_bindgen]
 pub struct Selected {
-    opened: OnCanvas,
+    opened: InBrowser,
+    canvas: Canvas,
     work: Option<(SubmissionToken, ReadTicket)>,
 }
 
@@ -23,11 +26,16 @@ pub struct Selected {
 #[wasm_bindgen]
 pub async fn select(backend: String, canvas: HtmlCanvasElement) -> Result<Selected, String> {
     let choice = Choice::named(&backend).map_err(|error| error.to_string())?;
-    let request =
-        DeviceRequest { label: "selection", required_limits: Limits::webgl2(), ..Default::default() };
-    let opened =
-        choose::open_on_canvas(&choice, &request, canvas).await.map_err(|error| error.to_string())?;
-    Ok(Selected { opened, work: None })
+    let canvas = Canvas::new(canvas);
+    let target = SurfaceTarget::custom(canvas.clone());
+    let request = DeviceRequest {
+        label: "selection",
+        surface: Some(&target),
+        required_limits: Limits::webgl2(),
+        ..Default::default()
+    };
+    let opened = choose::open_in_browser(&choice, &request).await.map_err(|error| error.to_string())?;
+    Ok(Selected { opened, canvas, work: None })
 }
 
 #[wasm_bindgen]
@@ -45,7 +53,7 @@ impl Selected {
 
     /// The canvas that is in the page now.
     pub fn canvas(&self) -> HtmlCanvasElement {
-        self.opened.canvas.clone()
+        self.canvas.element()
     }
 
     /// Submits a cleared texture and its readback.
