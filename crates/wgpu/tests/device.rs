@@ -62,7 +62,7 @@ fn the_catalog_names_the_api_below() {
         Ok(list) => assert!(list.iter().all(|adapter| adapter.backend.starts_with("wgpu-")), "{list:?}"),
         Err(error) => assert!(!required() && matches!(error, Error::NoAdapter { .. }), "{error}"),
     }
-    let options = WgpuOptions { backends: Some(wgpu::Backends::empty()), ..Default::default() };
+    let options = WgpuOptions { backends: Some(wgpu::Backends::empty()) };
     let error = pollster::block_on(Wgpu::catalog(&DeviceRequest::default(), &options)).unwrap_err();
     assert!(error.to_string().contains("compiled are"), "{error}");
     assert!(WgpuOptions::named("wgpu-glide").is_none());

@@ -44,7 +44,7 @@ impl Purlin<Wgpu> {
     pub fn on_wgpu(choice: &Choice, workload: Workload) -> Outcome<Self> {
         Self::of(choice, workload, |request| {
             let request = DeviceRequest { adapter: AdapterSelector::Name(&choice.name), ..request.clone() };
-            let options = WgpuOptions { backends: Some(::wgpu::Backends::VULKAN), ..WgpuOptions::default() };
+            let options = WgpuOptions { backends: Some(::wgpu::Backends::VULKAN) };
             Device::from_backend(pollster::block_on(Wgpu::open(&request, &options))?, &request)
         })
     }
