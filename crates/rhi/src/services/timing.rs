@@ -4,10 +4,11 @@
 //! can have taken, so that a counter of few bits that came round is told from one that may have come round twice.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::backend::{Backend, Encoder};
 use crate::capability::TimestampQuery;
+use crate::clock::Instant;
 use crate::desc::QuerySetDesc;
 use crate::device::{Device, SubmissionToken};
 use crate::error::Result;
