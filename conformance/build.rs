@@ -50,6 +50,7 @@ const SOURCES: &[&str] = &[
     "canary",
     "compute",
     "grid",
+    "large",
     "layouts",
     "multisample",
     "paint",
@@ -65,6 +66,7 @@ fn main() {
     }
     for (format, scalar) in STORAGE_FORMATS {
         package = package.text(format!("storage_{format}.wgsl"), storage(format, scalar));
+        package = package.text(format!("storage_read_{format}.wgsl"), storage_read(format, scalar));
     }
     purlin_shader::build(package);
     // WebGPU has no arrays of bindings.
@@ -84,6 +86,27 @@ fn storage(format: &str, scalar: &str) -> String {
 @compute @workgroup_size(4)
 fn store(@builtin(global_invocation_id) id: vec3<u32>) {{
     textureStore(texels, vec2<u32>(id.x, 0u), values[id.x]);
+}}
+"
+    )
+}
+
+/// Four texels in a row: loaded into values of the same index, and with their channels changed about in place.
+fn storage_read(format: &str, scalar: &str) -> String {
+    format!(
+        "@group(0) @binding(0) var<storage, read_write> values: array<vec4<{scalar}>>;
+@group(0) @binding(1) var texels: texture_storage_2d<{format}, read>;
+@group(0) @binding(0) var swapped: texture_storage_2d<{format}, read_write>;
+
+@compute @workgroup_size(4)
+fn load(@builtin(global_invocation_id) id: vec3<u32>) {{
+    values[id.x] = textureLoad(texels, vec2<u32>(id.x, 0u));
+}}
+
+@compute @workgroup_size(4)
+fn swap(@builtin(global_invocation_id) id: vec3<u32>) {{
+    let place = vec2<u32>(id.x, 0u);
+    textureStore(swapped, place, textureLoad(swapped, place).yxwz);
 }}
 "
     )

@@ -7,6 +7,9 @@
 @group(0) @binding(1) var word_texels: texture_2d<u32>;
 @group(0) @binding(1) var integer_texels: texture_2d<i32>;
 @group(0) @binding(1) var depth_texels: texture_depth_2d;
+@group(0) @binding(1) var volume_texels: texture_3d<f32>;
+@group(0) @binding(1) var volume_words: texture_3d<u32>;
+@group(0) @binding(1) var volume_integers: texture_3d<i32>;
 @group(0) @binding(2) var filtered: sampler;
 
 @compute @workgroup_size(1)
@@ -38,4 +41,29 @@ fn load_depth(@builtin(global_invocation_id) id: vec3<u32>) {
 fn filter_float() {
     let size = vec2<f32>(textureDimensions(float_texels));
     floats[0] = textureSampleLevel(float_texels, filtered, vec2<f32>(1.0, 0.5) / size, 0.0);
+}
+
+// Halfway between the two texels in the middle of the first row.
+@compute @workgroup_size(1)
+fn filter_middle() {
+    let size = vec2<f32>(textureDimensions(float_texels));
+    floats[0] = textureSampleLevel(float_texels, filtered, vec2<f32>(0.5, 0.5 / size.y), 0.0);
+}
+
+@compute @workgroup_size(1)
+fn load_volume(@builtin(global_invocation_id) id: vec3<u32>) {
+    let size = textureDimensions(volume_texels);
+    floats[(id.z * size.y + id.y) * size.x + id.x] = textureLoad(volume_texels, id, 0);
+}
+
+@compute @workgroup_size(1)
+fn load_volume_uint(@builtin(global_invocation_id) id: vec3<u32>) {
+    let size = textureDimensions(volume_words);
+    words[(id.z * size.y + id.y) * size.x + id.x] = textureLoad(volume_words, id, 0);
+}
+
+@compute @workgroup_size(1)
+fn load_volume_sint(@builtin(global_invocation_id) id: vec3<u32>) {
+    let size = textureDimensions(volume_integers);
+    integers[(id.z * size.y + id.y) * size.x + id.x] = textureLoad(volume_integers, id, 0);
 }

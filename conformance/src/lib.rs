@@ -13,6 +13,7 @@ mod arrays;
 mod attachments;
 mod bindings;
 mod buffers;
+mod compressed;
 mod coordinates;
 mod draws;
 mod formats;
@@ -21,6 +22,7 @@ mod graphs;
 mod indirect;
 mod kit;
 mod known;
+mod large;
 mod layouts;
 mod list;
 mod queries;
@@ -33,6 +35,7 @@ mod textures;
 mod timings;
 mod verdict;
 mod vertex_formats;
+mod views;
 
 use std::path::Path;
 
@@ -163,6 +166,9 @@ fn settle<B: Backend>(device: &mut Device<B>) -> Result<(u64, u32), Failure> {
 pub fn keep_pictures_in(folder: &Path) {
     kit::keep_pictures_in(folder);
 }
+
+/// Cubemaps of files, compared with a decoder of other origin.
+pub mod cubemap;
 
 /// The smallest work that is wrong without a barrier, for tests that must see it reported.
 pub mod canary;

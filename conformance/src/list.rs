@@ -163,6 +163,28 @@ list! {
         c007_aspects_are_copied_apart
         aspects_are_written_from_buffers
         combined_formats_are_copied_whole
+        storage_reads
+        storage_reads_and_writes
+        resolved_samples
+        depth_samples
+        shapes_hold_to_their_ends
+        every_row_has_fixtures
+        volumes
+        partial_views
+    }
+    compressed {
+        bc_sampled
+        etc2_sampled
+        astc_sampled
+        tail_mips
+        filtered_over_block_edges
+        unaligned_edges
+        layers_of_blocks
+        cubes_of_blocks
+        volumes_of_blocks
+        block_pitches
+        boxes_of_blocks
+        blocks_are_whole
     }
     vertex_formats {
         unsigned_integers
@@ -175,7 +197,7 @@ list! {
     }
     samplers {
         address_modes
-        border_addressing_is_refused
+        border_addressing
         filters
         mip_selection
         lod_clamp
@@ -185,7 +207,13 @@ list! {
         c066_arrays_of_any_length
         some_layers_of_a_texture
         cube_faces_in_order
+        cube_arrays
         volume_slices
+    }
+    views {
+        srgb_pairs
+        one_texture_in_every_dimension
+        parts_before_the_whole
     }
     buffers {
         uploads_of_any_length
@@ -217,6 +245,11 @@ list! {
         c002_pitch_is_aligned_after_multiplying
         c090_upload_over_upload
         undefined_texels_are_not_read
+    }
+    large {
+        wide_uploads_of_many_bytes
+        far_layers_and_slices
+        the_last_element_of_a_large_range
     }
     bindings {
         c033_each_group_keeps_its_dynamic_offset

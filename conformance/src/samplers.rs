@@ -3,8 +3,8 @@
 use purlin_rhi::backend::Backend;
 use purlin_rhi::plan::{ResourceUse, TextureUse};
 use purlin_rhi::types::{
-    AddressMode, BufferUsages, CompareFunction, FilterMode, ShaderStages, TextureDimension, TextureFormat,
-    TextureUsages, TextureViewDimension,
+    AddressMode, BufferUsages, CompareFunction, FilterMode, SamplerBorderColor, ShaderStages,
+    TextureDimension, TextureFormat, TextureUsages, TextureViewDimension,
 };
 use purlin_rhi::{
     AspectOps, BindGroupEntry, Contents, DepthStencilAttachment, Device, Features, Owned, RenderPassDesc,
@@ -26,6 +26,19 @@ fn probe<B: Backend>(
     probes: &[Probe],
     uses: &[ResourceUse],
 ) -> Checked<Vec<f32>> {
+    let texels = probe_texels(device, entry, view, sampler, probes, uses)?;
+    Ok(texels.into_iter().map(|texel| texel[0]).collect())
+}
+
+/// Samples at each place.
+pub(crate) fn probe_texels<B: Backend>(
+    device: &mut Device<B>,
+    entry: &str,
+    view: TextureView,
+    sampler: &SamplerDesc<'_>,
+    probes: &[Probe],
+    uses: &[ResourceUse],
+) -> Checked<Vec<[f32; 4]>> {
     let sampler = device.create_sampler(sampler)?;
     let places = device.create_buffer_with("probes", BufferUsages::STORAGE, bytemuck::cast_slice(probes))?;
     let bytes = Kernel {
@@ -41,7 +54,7 @@ fn probe<B: Backend>(
         uses,
     }
     .run(device)?;
-    Ok(numbers::<[f32; 4]>(&bytes).iter().map(|texel| texel[0]).collect())
+    Ok(numbers(&bytes))
 }
 
 fn at(x: f32, y: f32, level: f32) -> Probe {
@@ -110,9 +123,45 @@ pub(crate) fn address_modes<B: Backend>(device: &mut Device<B>) -> Answer {
     Ok(Outcome::Passed)
 }
 
-pub(crate) fn border_addressing_is_refused<B: Backend>(device: &mut Device<B>) -> Answer {
-    let desc = SamplerDesc::linear("border").with_address(AddressMode::ClampToBorder);
-    refused("border addressing", "border addressing", device.create_sampler(&desc))?;
+pub(crate) fn border_addressing<B: Backend>(device: &mut Device<B>) -> Answer {
+    let desc = SamplerDesc::nearest("border").with_address(AddressMode::ClampToBorder);
+    if !device.capabilities().features.contains(Features::ADDRESS_MODE_CLAMP_TO_BORDER) {
+        let name = "feature ADDRESS_MODE_CLAMP_TO_BORDER";
+        refused("border addressing", name, device.create_sampler(&desc))?;
+        return Ok(Outcome::Unsupported("ADDRESS_MODE_CLAMP_TO_BORDER".into()));
+    }
+    let zero = SamplerDesc { border: SamplerBorderColor::Zero, ..desc };
+    refused("a border of zeros", "ADDRESS_MODE_CLAMP_TO_ZERO", device.create_sampler(&zero))?;
+    // Two texels in a row, half red and half green, both half transparent.
+    let texture =
+        device.create_texture(&TextureDesc::uploaded("pair", 2, 1, 1, TextureFormat::Rgba8Unorm))?;
+    let texels = [[51, 0, 0, 102], [0, 51, 0, 102]].concat();
+    device.write_texture(&TexturePlace::mip(*texture, 0), extent([2, 1, 1]), &rows(8, 1), &texels)?;
+    let view = device.create_texture_view(*texture, &TextureViewDesc::default())?;
+    let (left, right) = ([0.2, 0.0, 0.0, 0.4], [0.0, 0.2, 0.0, 0.4]);
+    for (border, color) in [
+        (SamplerBorderColor::TransparentBlack, [0.0; 4]),
+        (SamplerBorderColor::OpaqueBlack, [0.0, 0.0, 0.0, 1.0]),
+        (SamplerBorderColor::OpaqueWhite, [1.0; 4]),
+    ] {
+        let nearest = SamplerDesc { border, ..desc };
+        let places = [(-0.25, 0.5), (0.25, 0.5), (0.75, 0.5), (1.25, 0.5), (0.25, 1.5), (9.0, -7.0)];
+        let probes = places.map(|(x, y)| at(x, y, 0.0));
+        let found = probe_texels(device, entries::SAMPLE_FLAT, *view, &nearest, &probes, &[])?;
+        let expected = [color, left, right, color, color, color];
+        close(format!("{border:?}"), found.as_flattened(), expected.as_flattened(), 1e-6)?;
+        // On the edge itself a filter takes half of the border. The other axis has its own mode.
+        let linear = SamplerDesc {
+            border,
+            address: [AddressMode::ClampToBorder, AddressMode::ClampToEdge, AddressMode::ClampToEdge],
+            ..SamplerDesc::linear("border")
+        };
+        let probes = [at(0.0, 0.5, 0.0), at(1.0, 0.0, 0.0)];
+        let found = probe_texels(device, entries::SAMPLE_FLAT, *view, &linear, &probes, &[])?;
+        let half = |texel: [f32; 4]| std::array::from_fn(|c| (texel[c] + color[c]) / 2.0);
+        let expected: [[f32; 4]; 2] = [half(left), half(right)];
+        close(format!("{border:?}, filtered"), found.as_flattened(), expected.as_flattened(), filtered(1.0))?;
+    }
     Ok(Outcome::Passed)
 }
 
@@ -350,6 +399,55 @@ pub(crate) fn cube_faces_in_order<B: Backend>(device: &mut Device<B>) -> Answer 
     let probes = axes.map(|axis| Probe::new(axis, 0.0));
     let found = probe(device, entries::SAMPLE_CUBE, *view, &SamplerDesc::nearest("nearest"), &probes, &[])?;
     close("faces", &found, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0].map(of_layer), 1e-6)?;
+    Ok(Outcome::Passed)
+}
+
+pub(crate) fn cube_arrays<B: Backend>(device: &mut Device<B>) -> Answer {
+    let texture = layers(device, TextureDimension::D2, 12)?;
+    let desc = TextureViewDesc { dimension: Some(TextureViewDimension::CubeArray), ..Default::default() };
+    if !device.capabilities().features.contains(Features::CUBE_ARRAYS) {
+        refused("a cube array", "CUBE_ARRAYS", device.create_texture_view(*texture, &desc))?;
+        return Ok(Outcome::Unsupported("CUBE_ARRAYS".into()));
+    }
+    let view = device.create_texture_view(*texture, &desc)?;
+    let axes = [
+        [1.0, 0.0, 0.0],
+        [-1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, -1.0, 0.0],
+        [0.0, 0.0, 1.0],
+        [0.0, 0.0, -1.0],
+    ];
+    let probes: Vec<Probe> =
+        [0.0, 1.0].iter().flat_map(|cube| axes.map(|axis| Probe::new(axis, *cube))).collect();
+    let found = probe(device, entries::SAMPLE_CUBES, *view, &SamplerDesc::nearest("nearest"), &probes, &[])?;
+    let expected: Vec<f32> = (0..12).map(|layer| of_layer(layer as f32)).collect();
+    close("faces of two cubes", &found, &expected, 1e-6)?;
+    let odd = TextureViewDesc { layers: 8, ..desc };
+    refused("eight faces", "dimension", device.create_texture_view(*texture, &odd))?;
+    if !device.capabilities().features.contains(Features::LAYER_VIEWS) {
+        return Ok(Outcome::Passed);
+    }
+    // The second cube alone, as one cube and as an array of one.
+    for dimension in [TextureViewDimension::Cube, TextureViewDimension::CubeArray] {
+        let desc =
+            TextureViewDesc { dimension: Some(dimension), base_layer: 6, layers: 6, ..Default::default() };
+        let view = device.create_texture_view(*texture, &desc)?;
+        let entry = if dimension == TextureViewDimension::Cube {
+            entries::SAMPLE_CUBE
+        } else {
+            entries::SAMPLE_CUBES
+        };
+        let found = probe(
+            device,
+            entry,
+            *view,
+            &SamplerDesc::nearest("n"),
+            &axes.map(|axis| Probe::new(axis, 0.0)),
+            &[],
+        )?;
+        close(format!("the second of two as {dimension:?}"), &found, &expected[6..], 1e-6)?;
+    }
     Ok(Outcome::Passed)
 }
 

@@ -7,6 +7,8 @@ use purlin_rhi::{Device, DeviceRequest};
 /// What needs no GPU to be right: calls that are refused, states, what a device says of itself.
 const WITHOUT_WORK: &[&str] = &[
     "draws::out_of_range_draws_are_refused",
+    "formats::every_row_has_fixtures",
+    "formats::shapes_hold_to_their_ends",
     "formats::what_every_device_has",
     "frames::upload_tickets_advance",
     "queries::c078_slots_never_written",
@@ -15,7 +17,7 @@ const WITHOUT_WORK: &[&str] = &[
     "indirect::an_undeclared_tracked_buffer_is_refused",
     "indirect::arguments_outside_the_buffer_are_refused",
     "bindings::undeclared_writes_are_refused",
-    "samplers::border_addressing_is_refused",
+    "compressed::blocks_are_whole",
     "strips::c040_strip_format_on_a_list_is_refused",
     "textures::undefined_texels_are_not_read",
     "timings::frames_are_timed",
@@ -24,6 +26,8 @@ const WITHOUT_WORK: &[&str] = &[
 
 /// What copies alone decide, besides the topics of buffers and textures.
 const BY_COPIES: &[&str] = &[
+    "compressed::block_pitches",
+    "compressed::boxes_of_blocks",
     "formats::copied_bit_by_bit",
     "frames::c013_the_upload_ring_full_and_wrapped",
     "frames::c015_upload_memory_stays_what_it_was",

@@ -213,6 +213,16 @@ impl Codec {
         })
     }
 
+    /// What is stored of a value that the channel may be too narrow for.
+    pub fn clamped(&self, channel: usize, value: f64) -> f64 {
+        let most = ((1u64 << self.width_of(channel)) - 1) as f64;
+        match self.kind {
+            Kind::Uint => value.min(most),
+            Kind::Float if matches!(self.form, Form::Rg11b10 | Form::Rgb9e5) => value.max(0.0),
+            _ => value,
+        }
+    }
+
     /// How far a stored value may be from what was given: half a step of the channel and a little for arithmetic.
     pub fn tolerance(&self, channel: usize, value: f64) -> f64 {
         if channel >= self.channels {

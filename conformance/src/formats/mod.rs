@@ -6,7 +6,9 @@
 mod codec;
 mod colors;
 mod depths;
+mod samples;
 mod storage;
+mod table;
 
 use purlin_rhi::Device;
 use purlin_rhi::backend::Backend;
@@ -19,7 +21,9 @@ use codec::{COLORS, Codec, DEPTH_STENCILS, Kind};
 
 pub(crate) use colors::*;
 pub(crate) use depths::*;
+pub(crate) use samples::*;
 pub(crate) use storage::*;
+pub(crate) use table::*;
 
 /// The color formats with these uses.
 fn colors_with<B: Backend>(device: &Device<B>, uses: FormatUses) -> Vec<(TextureFormat, Codec)> {

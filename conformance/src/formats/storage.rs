@@ -1,61 +1,80 @@
-//! Storage textures: written by a kernel of their own format, read back.
+//! Storage textures: written, read, and changed in place by a kernel of their own format.
 
 use purlin_rhi::backend::Backend;
 use purlin_rhi::plan::TextureUse;
 use purlin_rhi::shader::ShaderSource;
 use purlin_rhi::types::{BufferUsages, ShaderStages, TextureAspect, TextureFormat as T, TextureUsages};
-use purlin_rhi::{BindGroupEntry, ComputePassDesc, Device, FormatUses, TextureDesc, TextureViewDesc};
+use purlin_rhi::{
+    BindGroupEntry, ComputePassDesc, Device, FormatUses, Owned, TextureDesc, TexturePlace, TextureViewDesc,
+    kind,
+};
 
 use super::{Codec, Kind, colors_with, expect_texel};
-use crate::kit::{Program, perform, read_mip, texture_use, wrong};
+use crate::kit::{Checked, Kernel, Program, extent, numbers, perform, read_mip, rows, texture_use, wrong};
 use crate::shaders as s;
 use crate::{Answer, Outcome};
 
-/// The kernel that stores in each format that WGSL can name.
-fn kernel(format: T) -> Option<&'static ShaderSource> {
-    Some(match format {
-        T::R8Unorm => &s::storage_r8unorm::SHADER,
-        T::R8Snorm => &s::storage_r8snorm::SHADER,
-        T::R8Uint => &s::storage_r8uint::SHADER,
-        T::R8Sint => &s::storage_r8sint::SHADER,
-        T::R16Unorm => &s::storage_r16unorm::SHADER,
-        T::R16Snorm => &s::storage_r16snorm::SHADER,
-        T::R16Uint => &s::storage_r16uint::SHADER,
-        T::R16Sint => &s::storage_r16sint::SHADER,
-        T::R16Float => &s::storage_r16float::SHADER,
-        T::Rg8Unorm => &s::storage_rg8unorm::SHADER,
-        T::Rg8Snorm => &s::storage_rg8snorm::SHADER,
-        T::Rg8Uint => &s::storage_rg8uint::SHADER,
-        T::Rg8Sint => &s::storage_rg8sint::SHADER,
-        T::Rg16Unorm => &s::storage_rg16unorm::SHADER,
-        T::Rg16Snorm => &s::storage_rg16snorm::SHADER,
-        T::Rg16Uint => &s::storage_rg16uint::SHADER,
-        T::Rg16Sint => &s::storage_rg16sint::SHADER,
-        T::Rg16Float => &s::storage_rg16float::SHADER,
-        T::R32Uint => &s::storage_r32uint::SHADER,
-        T::R32Sint => &s::storage_r32sint::SHADER,
-        T::R32Float => &s::storage_r32float::SHADER,
-        T::Rgba8Unorm => &s::storage_rgba8unorm::SHADER,
-        T::Rgba8Snorm => &s::storage_rgba8snorm::SHADER,
-        T::Rgba8Uint => &s::storage_rgba8uint::SHADER,
-        T::Rgba8Sint => &s::storage_rgba8sint::SHADER,
-        T::Bgra8Unorm => &s::storage_bgra8unorm::SHADER,
-        T::Rgb10a2Uint => &s::storage_rgb10a2uint::SHADER,
-        T::Rgb10a2Unorm => &s::storage_rgb10a2unorm::SHADER,
-        T::Rg11b10Ufloat => &s::storage_rg11b10ufloat::SHADER,
-        T::Rg32Uint => &s::storage_rg32uint::SHADER,
-        T::Rg32Sint => &s::storage_rg32sint::SHADER,
-        T::Rg32Float => &s::storage_rg32float::SHADER,
-        T::Rgba16Unorm => &s::storage_rgba16unorm::SHADER,
-        T::Rgba16Snorm => &s::storage_rgba16snorm::SHADER,
-        T::Rgba16Uint => &s::storage_rgba16uint::SHADER,
-        T::Rgba16Sint => &s::storage_rgba16sint::SHADER,
-        T::Rgba16Float => &s::storage_rgba16float::SHADER,
-        T::Rgba32Uint => &s::storage_rgba32uint::SHADER,
-        T::Rgba32Sint => &s::storage_rgba32sint::SHADER,
-        T::Rgba32Float => &s::storage_rgba32float::SHADER,
-        _ => return None,
-    })
+macro_rules! kernels {
+    ($($format:ident: $write:ident, $read:ident;)*) => {
+        /// The kernel that stores in each format that WGSL can name.
+        fn kernel(format: T) -> Option<&'static ShaderSource> {
+            match format {
+                $(T::$format => Some(&s::$write::SHADER),)*
+                _ => None,
+            }
+        }
+
+        /// The kernels that read in each format.
+        fn reading(format: T) -> Option<&'static ShaderSource> {
+            match format {
+                $(T::$format => Some(&s::$read::SHADER),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+kernels! {
+    R8Unorm: storage_r8unorm, storage_read_r8unorm;
+    R8Snorm: storage_r8snorm, storage_read_r8snorm;
+    R8Uint: storage_r8uint, storage_read_r8uint;
+    R8Sint: storage_r8sint, storage_read_r8sint;
+    R16Unorm: storage_r16unorm, storage_read_r16unorm;
+    R16Snorm: storage_r16snorm, storage_read_r16snorm;
+    R16Uint: storage_r16uint, storage_read_r16uint;
+    R16Sint: storage_r16sint, storage_read_r16sint;
+    R16Float: storage_r16float, storage_read_r16float;
+    Rg8Unorm: storage_rg8unorm, storage_read_rg8unorm;
+    Rg8Snorm: storage_rg8snorm, storage_read_rg8snorm;
+    Rg8Uint: storage_rg8uint, storage_read_rg8uint;
+    Rg8Sint: storage_rg8sint, storage_read_rg8sint;
+    Rg16Unorm: storage_rg16unorm, storage_read_rg16unorm;
+    Rg16Snorm: storage_rg16snorm, storage_read_rg16snorm;
+    Rg16Uint: storage_rg16uint, storage_read_rg16uint;
+    Rg16Sint: storage_rg16sint, storage_read_rg16sint;
+    Rg16Float: storage_rg16float, storage_read_rg16float;
+    R32Uint: storage_r32uint, storage_read_r32uint;
+    R32Sint: storage_r32sint, storage_read_r32sint;
+    R32Float: storage_r32float, storage_read_r32float;
+    Rgba8Unorm: storage_rgba8unorm, storage_read_rgba8unorm;
+    Rgba8Snorm: storage_rgba8snorm, storage_read_rgba8snorm;
+    Rgba8Uint: storage_rgba8uint, storage_read_rgba8uint;
+    Rgba8Sint: storage_rgba8sint, storage_read_rgba8sint;
+    Bgra8Unorm: storage_bgra8unorm, storage_read_bgra8unorm;
+    Rgb10a2Uint: storage_rgb10a2uint, storage_read_rgb10a2uint;
+    Rgb10a2Unorm: storage_rgb10a2unorm, storage_read_rgb10a2unorm;
+    Rg11b10Ufloat: storage_rg11b10ufloat, storage_read_rg11b10ufloat;
+    Rg32Uint: storage_rg32uint, storage_read_rg32uint;
+    Rg32Sint: storage_rg32sint, storage_read_rg32sint;
+    Rg32Float: storage_rg32float, storage_read_rg32float;
+    Rgba16Unorm: storage_rgba16unorm, storage_read_rgba16unorm;
+    Rgba16Snorm: storage_rgba16snorm, storage_read_rgba16snorm;
+    Rgba16Uint: storage_rgba16uint, storage_read_rgba16uint;
+    Rgba16Sint: storage_rgba16sint, storage_read_rgba16sint;
+    Rgba16Float: storage_rgba16float, storage_read_rgba16float;
+    Rgba32Uint: storage_rgba32uint, storage_read_rgba32uint;
+    Rgba32Sint: storage_rgba32sint, storage_read_rgba32sint;
+    Rgba32Float: storage_rgba32float, storage_read_rgba32float;
 }
 
 /// Four texels that the kind can hold, as bytes and as numbers.
@@ -85,14 +104,96 @@ fn texels(codec: &Codec, format: T) -> (Vec<u8>, Vec<[f64; 4]>) {
     }
 }
 
+/// Texels of the kind in a texture that storage bindings use.
+fn stored<B: Backend>(
+    device: &mut Device<B>,
+    format: T,
+    codec: &Codec,
+) -> Checked<(Owned<kind::Texture>, Owned<kind::TextureView>, Vec<[f64; 4]>)> {
+    let usage = TextureUsages::STORAGE_BINDING | TextureUsages::COPY_SRC | TextureUsages::COPY_DST;
+    let texture = device.create_texture(&TextureDesc::d2("stored", 4, 1, format, usage))?;
+    let view = device.create_texture_view(*texture, &TextureViewDesc::default())?;
+    let data: Vec<Vec<u8>> = (0..4).map(|seed| codec.sample(seed + 20)).collect();
+    let layout = rows(4 * codec.bytes() as u32, 1);
+    device.write_texture(&TexturePlace::mip(*texture, 0), extent([4, 1, 1]), &layout, &data.concat())?;
+    Ok((texture, view, data.iter().map(|texel| codec.decode(texel)).collect()))
+}
+
+fn unnamed(format: T) -> crate::Failure {
+    wrong(format!("{format:?}"), "no STORAGE use of a format that WGSL cannot name", "STORAGE")
+}
+
+pub(crate) fn storage_reads<B: Backend>(device: &mut Device<B>) -> Answer {
+    let uses = FormatUses::STORAGE_READ_ONLY | FormatUses::COPY_DST | FormatUses::COPY_SRC;
+    for (format, codec) in colors_with(device, uses) {
+        let Some(source) = reading(format) else { return Err(unnamed(format)) };
+        let (texture, view, expected) = stored(device, format, &codec)?;
+        let read = TextureUse::StorageRead(ShaderStages::COMPUTE);
+        let bytes = Kernel {
+            source,
+            entry: "load",
+            bytes: 4 * 16,
+            groups: [1, 1, 1],
+            inputs: &[BindGroupEntry::texture(1, *view)],
+            uses: &[texture_use(*texture, format, 0..1, 0..1, read)],
+        }
+        .run(device)?;
+        let found: Vec<[f64; 4]> = match codec.kind {
+            Kind::Uint => numbers::<[u32; 4]>(&bytes).iter().map(|texel| texel.map(f64::from)).collect(),
+            Kind::Sint => numbers::<[i32; 4]>(&bytes).iter().map(|texel| texel.map(f64::from)).collect(),
+            _ => numbers::<[f32; 4]>(&bytes).iter().map(|texel| texel.map(f64::from)).collect(),
+        };
+        for (index, (found, expected)) in found.into_iter().zip(expected).enumerate() {
+            expect_texel(&format!("{format:?}, read texel {index}"), &codec, found, expected)?;
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+pub(crate) fn storage_reads_and_writes<B: Backend>(device: &mut Device<B>) -> Answer {
+    let uses = FormatUses::STORAGE_READ_WRITE | FormatUses::COPY_DST | FormatUses::COPY_SRC;
+    let formats = colors_with(device, uses);
+    if formats.is_empty() {
+        return Ok(Outcome::Unsupported("STORAGE_READ_WRITE use of a color format".into()));
+    }
+    for (format, codec) in formats {
+        let Some(source) = reading(format) else { return Err(unnamed(format)) };
+        let (texture, view, before) = stored(device, format, &codec)?;
+        let program = Program::new(device, source, &["swap"])?;
+        let pipeline = program.compute(device, "swap")?;
+        let group = program.group(device, 0, &[BindGroupEntry::texture(0, *view)])?;
+        let written = TextureUse::StorageWrite(ShaderStages::COMPUTE);
+        let uses = [texture_use(*texture, format, 0..1, 0..1, written)];
+        perform(device, |recorder| {
+            recorder.compute_pass(
+                &ComputePassDesc { label: "swap", uses: &uses, ..Default::default() },
+                |pass| {
+                    pass.set_pipeline(*pipeline);
+                    pass.set_bind_group(0, *group, &[]);
+                    pass.dispatch([1, 1, 1]);
+                },
+            )?;
+            Ok(())
+        })?;
+        let found = read_mip(device, *texture, 0, TextureAspect::All, [4, 1, 1])?;
+        for (index, (texel, [r, g, b, a])) in found.chunks_exact(codec.bytes()).zip(before).enumerate() {
+            let swapped = [g, r, a, b];
+            let kept = std::array::from_fn(|channel| match channel {
+                _ if channel < codec.channels => codec.clamped(channel, swapped[channel]),
+                3 => 1.0,
+                _ => 0.0,
+            });
+            let what = format!("{format:?}, texel {index} with its channels changed about");
+            expect_texel(&what, &codec, codec.decode(texel), kept)?;
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
 pub(crate) fn storage_writes<B: Backend>(device: &mut Device<B>) -> Answer {
-    for (format, codec) in colors_with(device, FormatUses::STORAGE | FormatUses::COPY_SRC) {
+    for (format, codec) in colors_with(device, FormatUses::STORAGE_WRITE_ONLY | FormatUses::COPY_SRC) {
         let Some(source) = kernel(format) else {
-            return Err(wrong(
-                format!("{format:?}"),
-                "no STORAGE use of a format that WGSL cannot name",
-                "STORAGE",
-            ));
+            return Err(unnamed(format));
         };
         let (bytes, expected) = texels(&codec, format);
         let program = Program::new(device, source, &["store"])?;

@@ -34,6 +34,9 @@ pub struct Args {
     /// Use the first adapter whose name contains this text, in any case
     #[arg(long, value_name = "SUBSTRING")]
     pub adapter: Option<String>,
+    /// Print what each format may be used for on the device, as a Markdown table, and end
+    #[arg(long)]
+    pub formats: bool,
     /// Run under the validation layer with synchronization validation; any message fails the run
     #[arg(long)]
     pub validate: bool,
@@ -98,7 +101,7 @@ mod tests {
         assert_eq!(args.model, None);
         assert_eq!(args.size, Size { width: 1280, height: 720 });
         assert_eq!(args.frames, 30);
-        assert!(!args.validate);
+        assert!(!args.validate && !args.formats);
     }
 
     #[test]

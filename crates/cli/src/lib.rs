@@ -9,6 +9,8 @@
 pub mod args;
 pub mod error;
 #[cfg(feature = "program")]
+mod formats;
+#[cfg(feature = "program")]
 pub mod output;
 #[cfg(feature = "program")]
 pub mod picture;

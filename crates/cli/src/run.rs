@@ -5,10 +5,11 @@ use std::path::Path;
 use purlin::choose::{self, Choice, Program, Ran};
 use purlin::rhi::backend::Backend;
 use purlin::rhi::{AdapterSelector, Device, TimestampQuery};
-use purlin::{DeviceRequest, Validation};
+use purlin::{DeviceRequest, Features, Validation};
 
 use crate::args::Args;
 use crate::error::{DemoError, one_line};
+use crate::formats::Formats;
 use crate::output::OutputFile;
 use crate::picture::{Difference, decode_png, encode_png, fingerprint};
 use crate::progress::{Progress, during};
@@ -21,6 +22,9 @@ use crate::summary::{Summary, Times};
 /// # Errors
 /// One line that says what went wrong. No file was written then, and what was there before is untouched.
 pub fn run(args: &Args) -> Result<String, DemoError> {
+    if args.formats {
+        return Ok(open_and_run(args, Features::empty(), Features::all(), Formats)?.output);
+    }
     let picture_file = OutputFile::reserve(&args.out)?;
     let report_file = OutputFile::reserve(&args.report)?;
     if picture_file.is_same(&report_file) {
@@ -31,7 +35,8 @@ pub fn run(args: &Args) -> Result<String, DemoError> {
     let reference = args.compare.as_deref().map(|path| reference(path, args)).transpose()?;
 
     let scene = during("loading", || load(args))?;
-    let ran = open_and_run(args, Demo { args, scene: &scene })?;
+    let demo = Demo { args, scene: &scene };
+    let ran = open_and_run(args, REQUIRED_FEATURES, PREFERRED_FEATURES, demo)?;
     let rendered = ran.output?;
     if let Some(first) = ran.validation.first() {
         return Err(DemoError::Validation(format!(
@@ -72,7 +77,12 @@ fn load(args: &Args) -> Result<Scene, DemoError> {
     }
 }
 
-fn open_and_run(args: &Args, demo: Demo<'_>) -> Result<Ran<Result<Rendered, DemoError>>, DemoError> {
+fn open_and_run<P: Program>(
+    args: &Args,
+    required_features: Features,
+    preferred_features: Features,
+    program: P,
+) -> Result<Ran<P::Output>, DemoError> {
     let mut choice = match args.backend {
         Some(choice) => choice,
         None => Choice::from_env()?,
@@ -90,12 +100,12 @@ fn open_and_run(args: &Args, demo: Demo<'_>) -> Result<Ran<Result<Rendered, Demo
     let request = DeviceRequest {
         label: "demo",
         adapter: args.adapter.as_deref().map_or(AdapterSelector::Auto, AdapterSelector::Name),
-        required_features: REQUIRED_FEATURES,
-        preferred_features: PREFERRED_FEATURES,
+        required_features,
+        preferred_features,
         validation: if args.validate { Validation::Synchronization } else { Validation::Off },
         ..Default::default()
     };
-    Ok(pollster::block_on(choose::run(&choice, &request, demo))?)
+    Ok(pollster::block_on(choose::run(&choice, &request, program))?)
 }
 
 /// The part of the program that has a device.

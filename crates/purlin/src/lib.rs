@@ -7,10 +7,13 @@
 //! - [`graph`]: the render graph.
 //! - `vulkan`: the Vulkan backend.
 //! - `wgpu`: the backend on wgpu, with the `wgpu` feature.
+//! - `ktx2`: textures from KTX2 files, with the `ktx2` feature.
 //! - [`choose`]: for programs that pick among the compiled backends when they start.
 #![forbid(unsafe_code)]
 
 pub mod choose;
+#[cfg(feature = "ktx2")]
+pub mod ktx2;
 
 pub use purlin_graph as graph;
 pub use purlin_rhi as rhi;

@@ -36,6 +36,7 @@ use crate::desc::{
     SamplerDesc, TextureDesc,
 };
 use crate::error::{BackendError, Error};
+use crate::formats::FormatShape;
 use crate::handle::{DeviceTag, Handle};
 pub use crate::natives::{NativeMemory, NativeQuery, NativeTimestamps};
 use crate::plan::{BarrierBatch, TextureRange};
@@ -44,7 +45,8 @@ use crate::shader::ShaderSource;
 pub use crate::slots::SlotTable;
 use crate::surface::{FrameUse, SurfaceBackend};
 use crate::types::{
-    BindGroupLayoutEntry, Extent3d, IndexFormat, Origin3d, TextureAspect, TextureFormat, TextureViewDimension,
+    BindGroupLayoutEntry, Extent3d, IndexFormat, Origin3d, TextureAspect, TextureDimension, TextureFormat,
+    TextureViewDimension,
 };
 
 /// A GPU API, or something that behaves like one.
@@ -70,6 +72,13 @@ pub trait Backend: SurfaceBackend + Sized + Send + Sync + 'static {
 
     /// What a format may be used for.
     fn format_uses(&self, format: TextureFormat) -> FormatUses;
+
+    /// The most that textures of a format and a dimension may be, for all of the format's uses. `None` where there are
+    /// none; what the features say of volumes is known without asking.
+    fn format_shape(&self, format: TextureFormat, dimension: TextureDimension) -> Option<FormatShape> {
+        let _ = format;
+        Some(FormatShape::of_limits(&self.capabilities().limits, dimension))
+    }
 
     /// Validation messages counted since the device was made; zero when validation is off.
     fn validation_messages(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! What a device can do: features, limits, format uses, and the adapter behind it.
 
-use crate::types::{DeviceType, TextureFormat};
+use crate::types::{DeviceType, StorageTextureAccess};
 
 bitflags::bitflags! {
     /// Optional abilities beyond the core tier. Enabled when requested, never by accident.
@@ -56,6 +56,16 @@ bitflags::bitflags! {
         const NON_UNIFORM_INDEXING = 1 << 22;
         /// Queries that count what pipelines do.
         const PIPELINE_STATISTICS_QUERY = 1 << 23;
+        /// Views of six square layers, or a multiple of six, as cubes in an array.
+        const CUBE_ARRAYS = 1 << 24;
+        /// Compressed textures whose sides are no multiples of their format's block; the blocks at the edges are whole.
+        const UNALIGNED_BLOCK_EXTENTS = 1 << 25;
+        /// Volumes of BC blocks, slice by slice. Brings [`Features::TEXTURE_COMPRESSION_BC`] along.
+        const TEXTURE_COMPRESSION_BC_SLICED_3D = 1 << 26;
+        /// Volumes of ASTC blocks, slice by slice. Brings [`Features::TEXTURE_COMPRESSION_ASTC`] along.
+        const TEXTURE_COMPRESSION_ASTC_SLICED_3D = 1 << 27;
+        /// Samplers that answer a border color outside of their texture.
+        const ADDRESS_MODE_CLAMP_TO_BORDER = 1 << 28;
         /// Several indirect draws by one call, as many as a buffer says.
         const MULTI_DRAW_INDIRECT_COUNT = 1 << 32;
         /// Shaders sample views of some of a texture's layers: a slice of an array, or a face of a cube. Without it a
@@ -76,7 +86,20 @@ impl Features {
         .union(Features::MULTISAMPLED_TEXTURES)
         .union(Features::SAMPLE_MASKS)
         .union(Features::MIXED_INDEX_BUFFERS)
-        .union(Features::LARGEST_INDEX_IN_LISTS);
+        .union(Features::LARGEST_INDEX_IN_LISTS)
+        .union(Features::CUBE_ARRAYS);
+
+    /// The set with the features that its members cannot do without.
+    pub fn with_needs(self) -> Features {
+        let mut all = self;
+        for (feature, needs) in [
+            (Features::TEXTURE_COMPRESSION_BC_SLICED_3D, Features::TEXTURE_COMPRESSION_BC),
+            (Features::TEXTURE_COMPRESSION_ASTC_SLICED_3D, Features::TEXTURE_COMPRESSION_ASTC),
+        ] {
+            all.set(needs, all.intersects(needs | feature));
+        }
+        all
+    }
 
     /// The names of the features in the set, comma-separated.
     pub fn names(self) -> String {
@@ -109,6 +132,16 @@ macro_rules! limits {
                 None
             }
 
+            /// Asks for one more than there is, field by field.
+            #[cfg(test)]
+            fn each_beyond(&self) -> Vec<(&'static str, Limits)> {
+                vec![$((stringify!($field), {
+                    let mut over = self.clone();
+                    over.$field = limits!(@beyond $order, self.$field);
+                    over
+                }),)*]
+            }
+
             /// Every field with its value, for reports.
             pub fn fields(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($field), u64::from(self.$field)),)*]
@@ -117,6 +150,8 @@ macro_rules! limits {
     };
     (@fits most, $need:expr, $have:expr) => { $need <= $have };
     (@fits least, $need:expr, $have:expr) => { $need >= $have };
+    (@beyond most, $have:expr) => { $have + 1 };
+    (@beyond least, $have:expr) => { $have / 2 };
 }
 
 limits! {
@@ -227,7 +262,7 @@ bitflags::bitflags! {
         const BLENDABLE = 1 << 3;
         /// A depth or stencil attachment.
         const DEPTH_STENCIL = 1 << 4;
-        /// A storage texture that is read or written.
+        /// A storage texture of some access; the three that say which come with it.
         const STORAGE = 1 << 5;
         /// The source of a copy.
         const COPY_SRC = 1 << 6;
@@ -243,6 +278,12 @@ bitflags::bitflags! {
         const MULTISAMPLE_X16 = 1 << 11;
         /// The average of an attachment's samples at the end of a pass.
         const MULTISAMPLE_RESOLVE = 1 << 12;
+        /// A storage texture that shaders only read.
+        const STORAGE_READ_ONLY = 1 << 13;
+        /// A storage texture that shaders only write.
+        const STORAGE_WRITE_ONLY = 1 << 14;
+        /// A storage texture that one shader both reads and writes.
+        const STORAGE_READ_WRITE = 1 << 15;
     }
 }
 
@@ -265,20 +306,21 @@ impl FormatUses {
         }
     }
 
+    /// The use as a storage texture of this access; none for atomics.
+    pub const fn of_access(access: StorageTextureAccess) -> FormatUses {
+        match access {
+            StorageTextureAccess::ReadOnly => FormatUses::STORAGE_READ_ONLY,
+            StorageTextureAccess::WriteOnly => FormatUses::STORAGE_WRITE_ONLY,
+            StorageTextureAccess::ReadWrite => FormatUses::STORAGE_READ_WRITE,
+            StorageTextureAccess::Atomic => FormatUses::empty(),
+        }
+    }
+
     /// The names of the uses in the set, comma-separated.
     pub fn names(self) -> String {
         let names: Vec<_> = self.iter_names().map(|(name, _)| name).collect();
         if names.is_empty() { "none".into() } else { names.join(", ") }
     }
-}
-
-/// A format with the uses that a program needs of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FormatRequirement {
-    /// The format.
-    pub format: TextureFormat,
-    /// The uses that it must have.
-    pub uses: FormatUses,
 }
 
 /// One adapter as the system lists it. What a *device* can do is in [`Capabilities`].
@@ -321,4 +363,31 @@ pub struct Capabilities {
     pub copy_row_alignment: u32,
     /// The multiple that buffer offsets of buffer-texture copies must be, besides the texel block's size.
     pub copy_offset_alignment: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// D2: each limit alone, exactly met and passed by the least.
+    #[test]
+    fn each_limit_is_met_exactly_and_not_beyond() {
+        let have = Limits::default();
+        assert_eq!(have.first_unmet(&have), None);
+        for (field, over) in have.each_beyond() {
+            let unmet = over.first_unmet(&have).expect(field);
+            assert_eq!(unmet.field, field);
+            assert_ne!(unmet.requested, unmet.available, "{field}");
+            assert_eq!(have.first_unmet(&over), None, "{field}: more than is needed is enough");
+        }
+    }
+
+    #[test]
+    fn features_bring_what_they_need() {
+        let sliced = Features::TEXTURE_COMPRESSION_BC_SLICED_3D;
+        assert_eq!(sliced.with_needs(), sliced | Features::TEXTURE_COMPRESSION_BC);
+        assert_eq!(Features::TEXTURE_COMPRESSION_BC.with_needs(), Features::TEXTURE_COMPRESSION_BC);
+        assert_eq!(Features::empty().with_needs(), Features::empty());
+        assert_eq!(Features::all().with_needs(), Features::all());
+    }
 }

@@ -4,8 +4,8 @@ use crate::handle::{BindGroupLayout, Buffer, PipelineLayout, Sampler, ShaderModu
 use crate::types::{
     AddressMode, BindGroupLayoutEntry, BlendState, BufferUsages, ColorWrites, CompareFunction,
     DepthBiasState, Extent3d, Face, FilterMode, FrontFace, IndexFormat, PolygonMode, PrimitiveTopology,
-    QueryType, StencilState, TextureAspect, TextureDimension, TextureFormat, TextureUsages,
-    TextureViewDimension, VertexAttribute, VertexStepMode,
+    QueryType, SamplerBorderColor, StencilState, TextureAspect, TextureDimension, TextureFormat,
+    TextureUsages, TextureViewDimension, VertexAttribute, VertexStepMode,
 };
 
 /// How a resource's contents change, and so who keeps them in order.
@@ -243,6 +243,9 @@ pub struct SamplerDesc<'a> {
     pub compare: Option<CompareFunction>,
     /// The most samples of an anisotropic filter; one turns it off. Needs all filters linear when above one.
     pub anisotropy: u16,
+    /// What lies outside of the texture on axes with [`AddressMode::ClampToBorder`], which needs
+    /// [`Features::ADDRESS_MODE_CLAMP_TO_BORDER`](crate::Features::ADDRESS_MODE_CLAMP_TO_BORDER).
+    pub border: SamplerBorderColor,
 }
 
 impl<'a> SamplerDesc<'a> {
@@ -258,6 +261,7 @@ impl<'a> SamplerDesc<'a> {
             lod_max: 32.0,
             compare: None,
             anisotropy: 1,
+            border: SamplerBorderColor::TransparentBlack,
         }
     }
 

@@ -10,7 +10,9 @@ use crate::backend::{Backend, NativeMemory};
 use crate::caps::{AdapterInfo, Capabilities, Features, FormatUses, Limits};
 use crate::desc::MemoryClass;
 use crate::error::{BackendError, Error, HandleProblem, Result, named, state, unsupported};
+use crate::formats::FormatCapabilities;
 use crate::handle::{DeviceTag, Handle, ResourceKind, kind::Kind};
+use crate::needs::{FormatRequirement, Unmet};
 use crate::owned::{DropNote, DropQueue, Owned};
 use crate::plan::{HazardMode, Ledger, Planner};
 use crate::registry::Registry;
@@ -90,6 +92,7 @@ pub struct Device<B: Backend> {
     pub(crate) completed: u64,
     lost: Option<String>,
     missing_preferred: Features,
+    unmet_preference: Option<Unmet>,
 }
 
 impl<B: Backend> Device<B> {
@@ -137,7 +140,7 @@ impl<B: Backend> Device<B> {
             }
         }
         let copy_alignment = u64::from(capabilities.copy_offset_alignment);
-        Ok(Self {
+        let mut device = Self {
             registry: Registry::new(tag, &request.storage.objects),
             ledger: Ledger::default(),
             planner: Planner::default(),
@@ -154,9 +157,15 @@ impl<B: Backend> Device<B> {
             completed: 0,
             lost: None,
             missing_preferred: request.preferred_features - features,
+            unmet_preference: None,
             tag,
             backend,
-        })
+        };
+        let limit = request.preferred_limits.as_ref().and_then(|need| need.first_unmet(device.limits()));
+        let formats = request.preferred_formats.iter();
+        let format = |need: &FormatRequirement| need.first_unmet(&device.format_capabilities(need.format));
+        device.unmet_preference = limit.map(Unmet::Limit).or_else(|| formats.into_iter().find_map(format));
+        Ok(device)
     }
 
     /// Which device this is; every handle of it carries the tag.
@@ -187,6 +196,34 @@ impl<B: Backend> Device<B> {
     /// What a format may be used for on this device.
     pub fn format_uses(&self, format: TextureFormat) -> FormatUses {
         self.backend.format_uses(format)
+    }
+
+    /// What a format may be used for and in which shapes, feature by feature and limit by limit.
+    ///
+    /// ```
+    /// # use purlin_rhi::{null::Null, types::{TextureDimension, TextureFormat}, Device, DeviceRequest};
+    /// # let device = pollster::block_on(Device::<Null>::request(&DeviceRequest::default())).unwrap();
+    /// let row = device.format_capabilities(TextureFormat::Rgba8Unorm);
+    /// assert!(row.shape(TextureDimension::D2).is_some_and(|most| most.extent.width >= 8192));
+    /// // Blocks need their feature.
+    /// assert!(device.format_capabilities(TextureFormat::Bc7RgbaUnorm).uses.is_empty());
+    /// ```
+    pub fn format_capabilities(&self, format: TextureFormat) -> FormatCapabilities {
+        let uses = self.backend.format_uses(format);
+        let shape = |dimension| self.backend.format_shape(format, dimension);
+        FormatCapabilities::new(format, uses, self.capabilities().features, shape)
+    }
+
+    /// The whole table: the rows of the formats that the device has.
+    pub fn format_table(&self) -> Vec<FormatCapabilities> {
+        let rows = crate::formats::all().map(|format| self.format_capabilities(format));
+        rows.filter(|row| !row.uses.is_empty()).collect()
+    }
+
+    /// The first preferred limit or format of the request that the device does not meet. Preferences never fail a request;
+    /// features that were preferred are in [`Self::missing_preferred`].
+    pub fn unmet_preference(&self) -> Option<&Unmet> {
+        self.unmet_preference.as_ref()
     }
 
     /// The token of an extension's capability, when it is enabled.

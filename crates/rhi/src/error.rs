@@ -2,7 +2,9 @@
 //!
 //! A call that returns an error has changed nothing. Messages are built only on the failing path.
 
+use crate::caps::UnmetLimit;
 use crate::handle::ResourceKind;
+use crate::needs::Unmet;
 
 /// The result of a fallible call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -20,6 +22,8 @@ pub enum Error {
         capability: String,
         /// What was asked and what is there.
         detail: String,
+        /// The same as data, where a device request or a limit of a texture was not met.
+        unmet: Option<Box<Unmet>>,
     },
     /// A description contradicts itself, a limit or the objects it names.
     #[error("{what}: invalid {field}: expected {expected}, found {found}")]
@@ -125,6 +129,26 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// [`Error::Unsupported`] by its texts: the call or object, the capability's name, and what was asked.
+    pub fn unsupported(
+        what: impl Into<String>,
+        capability: impl Into<String>,
+        detail: impl Into<String>,
+    ) -> Self {
+        let (what, capability, detail) = (what.into(), capability.into(), detail.into());
+        Error::Unsupported { what, capability, detail, unmet: None }
+    }
+
+    /// What a device request or a texture asked for and the device lacks, as data. Other errors have none.
+    pub fn unmet(&self) -> Option<&Unmet> {
+        match self {
+            Error::Unsupported { unmet, .. } => unmet.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 /// What is wrong with a handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandleProblem {
@@ -174,7 +198,24 @@ pub(crate) fn unsupported(
     capability: impl Into<String>,
     detail: impl Into<String>,
 ) -> Error {
-    Error::Unsupported { what: what.into(), capability: capability.into(), detail: detail.into() }
+    Error::unsupported(what, capability, detail)
+}
+
+/// Builds [`Error::Unsupported`] of a limit that a description goes past.
+pub(crate) fn over_limit(what: impl Into<String>, limit: UnmetLimit, detail: impl Into<String>) -> Error {
+    let need = Unmet::Limit(limit);
+    let (what, capability, detail) = (what.into(), need.capability(), detail.into());
+    Error::Unsupported { what, capability, detail, unmet: Some(Box::new(need)) }
+}
+
+/// Builds [`Error::Unsupported`] of a need that is not met.
+pub(crate) fn unmet(what: impl Into<String>, unmet: Unmet) -> Error {
+    Error::Unsupported {
+        what: what.into(),
+        capability: unmet.capability(),
+        detail: unmet.detail(),
+        unmet: Some(Box::new(unmet)),
+    }
 }
 
 /// What a backend reports; the device turns it into an [`Error`] that names the object.
@@ -211,9 +252,7 @@ impl BackendError {
             BackendError::OutOfMemory { bytes } => Error::OutOfMemory { what, bytes },
             BackendError::DeviceLost(detail) => Error::DeviceLost { what, detail },
             BackendError::Failed { call, detail } => Error::Backend { what, call, detail },
-            BackendError::Unsupported { capability, detail } => {
-                Error::Unsupported { what, capability: capability.into(), detail }
-            }
+            BackendError::Unsupported { capability, detail } => unsupported(what, capability, detail),
         }
     }
 }

@@ -52,9 +52,11 @@ mod create;
 pub mod desc;
 mod device;
 pub mod error;
+pub mod formats;
 pub mod handle;
 mod label;
 mod natives;
+mod needs;
 pub mod null;
 mod owned;
 pub mod plan;
@@ -62,6 +64,7 @@ mod record;
 mod records;
 mod registry;
 pub mod request;
+mod residency;
 mod sampled;
 pub mod services;
 pub mod shader;
@@ -73,9 +76,13 @@ mod written;
 
 pub use backend::{ClearValue, NativeLoad as LoadOp, StoreOp};
 pub use capability::{
-    Capability, MultiDrawIndirect, MultiDrawIndirectCount, PipelineStatisticsQuery, TimestampQuery,
+    AddressModeClampToBorder, Anisotropy, Capability, DepthClipControl, DepthUploads, IndependentBlend,
+    IndirectFirstInstance, MultiDrawIndirect, MultiDrawIndirectCount, PipelineStatisticsQuery,
+    PolygonModeLine, TextureCompressionAstc, TextureCompressionAstcSliced3d, TextureCompressionBc,
+    TextureCompressionBcSliced3d, TextureCompressionEtc2, TimestampQuery, UnalignedBlockExtents,
+    VertexStorage,
 };
-pub use caps::{AdapterInfo, Capabilities, Features, FormatRequirement, FormatUses, Limits, UnmetLimit};
+pub use caps::{AdapterInfo, Capabilities, Features, FormatUses, Limits, UnmetLimit};
 pub use desc::{
     BindGroupDesc, BindGroupEntry, BindGroupLayoutDesc, BindingResource, BufferDesc, BufferSlice,
     ColorTarget, ComputePipelineDesc, Contents, DepthStencilDesc, HeapClass, HeapDesc, MemoryClass,
@@ -85,16 +92,19 @@ pub use desc::{
 };
 pub use device::{Device, MemoryReport, ObjectReport, SubmissionToken};
 pub use error::{BackendError, Error, HandleProblem, Result};
+pub use formats::{FormatCapabilities, FormatShape};
 pub use handle::{
     BindGroup, BindGroupLayout, Buffer, ComputePipeline, DeviceTag, Handle, Heap, PipelineLayout, QuerySet,
     RenderPipeline, ResourceKind, Sampler, ShaderModule, Texture, TextureView, kind,
 };
+pub use needs::{Axis, FormatRequirement, Unmet};
 pub use owned::Owned;
 pub use record::{
     AspectOps, ColorAttachment, ComputePass, ComputePassDesc, DepthStencilAttachment, PassEnd,
     PassTimestampWrites, Recorder, RenderPass, RenderPassDesc, TransferPass,
 };
 pub use request::{AdapterSelector, DeviceRequest, ObjectCeilings, StorageCeilings, Validation};
+pub use residency::TextureResidency;
 pub use services::{
     FrameTime, GpuTime, PassTime, PipelineStatistics, QueryState, QueryTicket, QueryValue, ReadTicket,
     TimestampPrecision, Timing, UploadState, UploadTicket,

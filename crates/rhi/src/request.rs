@@ -3,9 +3,11 @@
 //! The negotiation is one function over plain facts, so it is the same on every backend and is tested without a
 //! driver. Nothing is created before it has said yes.
 
-use crate::caps::{AdapterInfo, Features, FormatRequirement, FormatUses, Limits};
-use crate::error::{Error, Result, invalid, unsupported};
+use crate::caps::{AdapterInfo, Features, Limits};
+use crate::error::{Error, Result, invalid, unmet};
+use crate::formats::FormatCapabilities;
 use crate::handle::{MAX_SLOTS, ResourceKind};
+use crate::needs::{FormatRequirement, Unmet};
 use crate::surface::SurfaceTarget;
 use crate::types::{DeviceType, TextureFormat};
 
@@ -112,6 +114,10 @@ pub struct DeviceRequest<'a> {
     pub required_limits: Limits,
     /// Format uses without which the request fails.
     pub required_formats: &'a [FormatRequirement],
+    /// Limits that would be nice; see [`Device::unmet_preference`](crate::Device::unmet_preference).
+    pub preferred_limits: Option<Limits>,
+    /// Format uses and shapes that would be nice; see [`Device::unmet_preference`](crate::Device::unmet_preference).
+    pub preferred_formats: &'a [FormatRequirement],
     /// A window that the adapter must be able to present to. Surfaces of other windows can be made too.
     pub surface: Option<&'a SurfaceTarget>,
     /// How much the driver's validation checks.
@@ -159,10 +165,21 @@ impl DeviceRequest<'_> {
         if let AdapterSelector::Name("") = self.adapter {
             return Err(invalid(what(), "adapter", "a part of a name", "an empty text"));
         }
-        for requirement in self.required_formats {
-            if requirement.uses.is_empty() {
-                let found = format!("no use of {:?}", requirement.format);
-                return Err(invalid(what(), "required_formats", "at least one use", found));
+        for (field, list) in
+            [("required_formats", self.required_formats), ("preferred_formats", self.preferred_formats)]
+        {
+            for (index, requirement) in list.iter().enumerate() {
+                let FormatRequirement { format, uses, dimension, .. } = requirement;
+                if uses.is_empty() {
+                    let found = format!("no use of {format:?}");
+                    return Err(invalid(what(), field, "at least one use", found));
+                }
+                let twice =
+                    |other: &FormatRequirement| other.format == *format && other.dimension == *dimension;
+                if list[..index].iter().any(twice) {
+                    let found = format!("{format:?} twice as {dimension:?}");
+                    return Err(invalid(what(), field, "each format once for a dimension", found));
+                }
             }
         }
         Ok(())
@@ -228,27 +245,26 @@ pub fn select(catalog: &[AdapterInfo], selector: AdapterSelector<'_>) -> Result<
 pub fn negotiate(
     request: &DeviceRequest<'_>,
     adapter: &AdapterInfo,
-    format_uses: impl Fn(TextureFormat) -> FormatUses,
+    formats: impl Fn(TextureFormat) -> FormatCapabilities,
 ) -> Result<Negotiated> {
     request.check()?;
     let what = || format!("device request \"{}\" on \"{}\"", request.label, adapter.name);
-    if let Some((name, _)) = (request.required_features - adapter.features).iter_names().next() {
+    if let Some((_, feature)) = (request.required_features - adapter.features).iter_names().next() {
+        let need = Unmet::Feature(feature);
         let detail = format!("required; the adapter has {}", adapter.features.names());
-        return Err(unsupported(what(), format!("feature {name}"), detail));
+        let (capability, unmet) = (need.capability(), Some(Box::new(need)));
+        return Err(Error::Unsupported { what: what(), capability, detail, unmet });
     }
-    if let Some(unmet) = request.required_limits.first_unmet(&adapter.limits) {
-        let detail = format!("{} required, {} available", unmet.requested, unmet.available);
-        return Err(unsupported(what(), format!("limit {}", unmet.field), detail));
+    if let Some(limit) = request.required_limits.first_unmet(&adapter.limits) {
+        return Err(unmet(what(), Unmet::Limit(limit)));
     }
     for requirement in request.required_formats {
-        let available = format_uses(requirement.format);
-        if let Some((name, _)) = (requirement.uses - available).iter_names().next() {
-            let detail = format!("{} required, {} available", requirement.uses.names(), available.names());
-            return Err(unsupported(what(), format!("{name} use of {:?}", requirement.format), detail));
+        if let Some(need) = requirement.first_unmet(&formats(requirement.format)) {
+            return Err(unmet(what(), need));
         }
     }
     Ok(Negotiated {
-        features: (request.required_features | request.preferred_features | Features::CORE)
+        features: (request.required_features | request.preferred_features | Features::CORE).with_needs()
             & adapter.features,
         missing_preferred: request.preferred_features - adapter.features,
     })

@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 use ash::{ext, khr, vk};
 use purlin_rhi::backend::{MAX_GROUPS, MAX_IMMEDIATES, MAX_VERTEX_BUFFERS};
 use purlin_rhi::caps::{AdapterInfo, Features, FormatUses, Limits};
-use purlin_rhi::types::{DeviceType, TextureFormat, TextureSampleType};
+use purlin_rhi::formats::FormatShape;
+use purlin_rhi::types::{DeviceType, Extent3d, TextureDimension, TextureFormat, TextureSampleType};
+use smallvec::SmallVec;
 
 use crate::convert::{self, DepthFormats};
 use crate::instance::{API_VERSION, Instance};
@@ -134,7 +136,25 @@ impl Physical {
         };
         let mut features = from_native(&core);
         features.set(Features::TIMESTAMP_QUERY, timestamps);
-        features |= Features::CORE | Features::DEPTH_UPLOADS;
+        features |= Features::CORE
+            | Features::DEPTH_UPLOADS
+            | Features::UNALIGNED_BLOCK_EXTENTS
+            | Features::ADDRESS_MODE_CLAMP_TO_BORDER;
+        for (compression, sliced, sample) in [
+            (
+                Features::TEXTURE_COMPRESSION_BC,
+                Features::TEXTURE_COMPRESSION_BC_SLICED_3D,
+                [vk::Format::BC1_RGBA_UNORM_BLOCK, vk::Format::BC7_SRGB_BLOCK],
+            ),
+            (
+                Features::TEXTURE_COMPRESSION_ASTC,
+                Features::TEXTURE_COMPRESSION_ASTC_SLICED_3D,
+                [vk::Format::ASTC_4X4_UNORM_BLOCK, vk::Format::ASTC_12X12_SRGB_BLOCK],
+            ),
+        ] {
+            let volumes = || sample.into_iter().all(|format| has_volumes(instance, raw, format));
+            features.set(sliced, features.contains(compression) && volumes());
+        }
         features.set(Features::MULTI_DRAW_INDIRECT_COUNT, v12.draw_indirect_count == vk::TRUE);
         features.set(
             Features::NON_UNIFORM_INDEXING,
@@ -284,12 +304,97 @@ impl Physical {
         let resolved =
             averaged && uses.contains(FormatUses::COLOR) && uses.intersects(FormatUses::SAMPLE_COUNTS);
         uses.set(FormatUses::MULTISAMPLE_RESOLVE, resolved);
+        if uses.contains(FormatUses::STORAGE) {
+            uses |= FormatUses::STORAGE_WRITE_ONLY;
+            // Shaders cannot name it, and reading without a name is a feature of its own.
+            let read = FormatUses::STORAGE_READ_ONLY | FormatUses::STORAGE_READ_WRITE;
+            uses.set(read, format != TextureFormat::Bgra8Unorm);
+        }
         if format == TextureFormat::Depth24Plus {
             // Its texels are of a size that the program cannot know.
             uses -= FormatUses::COPY_SRC | FormatUses::COPY_DST;
         }
         uses
     }
+}
+
+impl Physical {
+    /// The most that textures of a format may be for all of its uses, within the limits.
+    pub fn format_shape(
+        &self,
+        instance: &ash::Instance,
+        uses: FormatUses,
+        format: TextureFormat,
+        dimension: TextureDimension,
+    ) -> Option<FormatShape> {
+        let native = convert::format(format, self.depth_formats)?;
+        let flat = dimension == TextureDimension::D2;
+        let mut usages = SmallVec::<[vk::ImageUsageFlags; 4]>::new();
+        let mut plain = vk::ImageUsageFlags::empty();
+        for (of, bit) in [
+            (FormatUses::SAMPLED, vk::ImageUsageFlags::SAMPLED),
+            (FormatUses::COPY_SRC, vk::ImageUsageFlags::TRANSFER_SRC),
+            (FormatUses::COPY_DST, vk::ImageUsageFlags::TRANSFER_DST),
+        ] {
+            if uses.contains(of) {
+                plain |= bit;
+            }
+        }
+        for (of, bit) in [
+            (FormatUses::COLOR, vk::ImageUsageFlags::COLOR_ATTACHMENT),
+            (FormatUses::DEPTH_STENCIL, vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT),
+            (FormatUses::STORAGE, vk::ImageUsageFlags::STORAGE),
+        ] {
+            if uses.contains(of) && (flat || of == FormatUses::STORAGE) {
+                usages.push(plain | bit);
+            }
+        }
+        if usages.is_empty() {
+            usages.push(plain);
+        }
+        if usages.iter().any(|usage| usage.is_empty()) {
+            return None;
+        }
+        let mut most = FormatShape::of_limits(&self.info.limits, dimension);
+        for usage in usages {
+            // SAFETY: the physical device is of this instance.
+            let found = unsafe {
+                instance.get_physical_device_image_format_properties(
+                    self.raw,
+                    native,
+                    convert::image_type(dimension),
+                    vk::ImageTiling::OPTIMAL,
+                    usage,
+                    vk::ImageCreateFlags::empty(),
+                )
+            };
+            let vk::ImageFormatProperties {
+                max_extent, max_mip_levels: mips, max_array_layers: layers, ..
+            } = found.ok()?;
+            let vk::Extent3D { width, height, depth } = max_extent;
+            let extent = Extent3d { width, height, depth_or_array_layers: depth };
+            most = most.min(FormatShape { extent, mips, layers });
+        }
+        Some(most)
+    }
+}
+
+/// Whether a compressed format can be sampled in volumes; no feature of Vulkan's says so.
+fn has_volumes(instance: &ash::Instance, raw: vk::PhysicalDevice, format: vk::Format) -> bool {
+    // SAFETY: the physical device is of this instance.
+    let found = unsafe {
+        instance.get_physical_device_image_format_properties(
+            raw,
+            format,
+            vk::ImageType::TYPE_3D,
+            vk::ImageTiling::OPTIMAL,
+            vk::ImageUsageFlags::SAMPLED
+                | vk::ImageUsageFlags::TRANSFER_DST
+                | vk::ImageUsageFlags::TRANSFER_SRC,
+            vk::ImageCreateFlags::empty(),
+        )
+    };
+    found.is_ok()
 }
 
 /// Whether the device has swapchains, those of several view formats, and present fences.
@@ -532,7 +637,15 @@ mod tests {
 
     #[test]
     fn features_go_both_ways() {
-        let without_native = Features::CORE | Features::DEPTH_UPLOADS | Features::TIMESTAMP_QUERY;
+        let without_native = Features::CORE
+            | Features::DEPTH_UPLOADS
+            | Features::TIMESTAMP_QUERY
+            | Features::UNALIGNED_BLOCK_EXTENTS
+            | Features::ADDRESS_MODE_CLAMP_TO_BORDER
+            | Features::TEXTURE_COMPRESSION_BC_SLICED_3D
+            | Features::TEXTURE_COMPRESSION_ASTC_SLICED_3D
+            | Features::NON_UNIFORM_INDEXING
+            | Features::MULTI_DRAW_INDIRECT_COUNT;
         for feature in (Features::all() - without_native).iter() {
             let native = to_native(feature, Default::default());
             assert_eq!(from_native(&native), feature);

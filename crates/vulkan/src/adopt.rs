@@ -82,11 +82,7 @@ impl Vulkan {
     ///   ordered against Purlin's by whoever submits it.
     pub unsafe fn adopt(adopted: AdoptedDevice<'_>) -> Result<Self, Error> {
         let what = format!("adopted device \"{}\"", adopted.label);
-        let unsupported = |capability: &str, detail: String| Error::Unsupported {
-            what: what.clone(),
-            capability: capability.into(),
-            detail,
-        };
+        let unsupported = |capability: &str, detail: String| Error::unsupported(&*what, capability, detail);
         if adopted.api_version < API_VERSION {
             let (major, minor) =
                 (vk::api_version_major(adopted.api_version), vk::api_version_minor(adopted.api_version));

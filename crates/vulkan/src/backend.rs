@@ -10,13 +10,14 @@ use purlin_rhi::desc::{
     SamplerDesc, TextureDesc,
 };
 use purlin_rhi::error::{BackendError, Error};
+use purlin_rhi::formats::FormatShape;
 use purlin_rhi::request::DeviceRequest;
 use purlin_rhi::shader::ShaderSource;
 use purlin_rhi::surface::{
     FrameUse, NativeAcquire, NativePresented, NativeSwapchain, SurfaceBackend, SurfaceCapabilities,
     SurfaceFailure, SurfaceImage, SurfaceTarget,
 };
-use purlin_rhi::types::{BindGroupLayoutEntry, TextureFormat};
+use purlin_rhi::types::{BindGroupLayoutEntry, TextureDimension, TextureFormat};
 
 use crate::command::VulkanEncoder;
 use crate::device::{self, Vulkan};
@@ -44,6 +45,10 @@ impl Backend for Vulkan {
 
     fn format_uses(&self, format: TextureFormat) -> FormatUses {
         self.uses_of(format)
+    }
+
+    fn format_shape(&self, format: TextureFormat, dimension: TextureDimension) -> Option<FormatShape> {
+        self.shape_of(format, dimension)
     }
 
     fn validation_messages(&self) -> u64 {

@@ -6,8 +6,8 @@ use purlin_rhi::plan::Aspects;
 use purlin_rhi::types::{
     AddressMode, BindingType, BlendComponent, BlendFactor, BlendOperation, BufferBindingType, BufferUsages,
     ColorWrites, CompareFunction, Extent3d, FilterMode, FrontFace, IndexFormat, Origin3d, PolygonMode,
-    PrimitiveTopology, ShaderStages, StencilFaceState, StencilOperation, TextureDimension, TextureFormat,
-    TextureUsages, TextureViewDimension, VertexFormat,
+    PrimitiveTopology, SamplerBorderColor, ShaderStages, StencilFaceState, StencilOperation,
+    TextureDimension, TextureFormat, TextureUsages, TextureViewDimension, VertexFormat,
 };
 
 /// Which native formats stand for the depth and stencil formats that Vulkan leaves to the driver.
@@ -284,6 +284,17 @@ pub(crate) fn address_mode(mode: AddressMode) -> vk::SamplerAddressMode {
         AddressMode::Repeat => vk::SamplerAddressMode::REPEAT,
         AddressMode::MirrorRepeat => vk::SamplerAddressMode::MIRRORED_REPEAT,
         AddressMode::ClampToBorder => vk::SamplerAddressMode::CLAMP_TO_BORDER,
+    }
+}
+
+/// For formats of floats and normalized integers alone: those that samplers with addresses of this kind meet in WebGPU.
+pub(crate) fn border(color: SamplerBorderColor) -> vk::BorderColor {
+    match color {
+        SamplerBorderColor::TransparentBlack | SamplerBorderColor::Zero => {
+            vk::BorderColor::FLOAT_TRANSPARENT_BLACK
+        }
+        SamplerBorderColor::OpaqueBlack => vk::BorderColor::FLOAT_OPAQUE_BLACK,
+        SamplerBorderColor::OpaqueWhite => vk::BorderColor::FLOAT_OPAQUE_WHITE,
     }
 }
 

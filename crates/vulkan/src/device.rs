@@ -8,8 +8,9 @@ use ash::{ext, khr, vk};
 use purlin_rhi::backend::{NativeResult, SlotTable};
 use purlin_rhi::caps::{AdapterInfo, Capabilities, Features, FormatUses};
 use purlin_rhi::error::Error;
+use purlin_rhi::formats::{FormatCapabilities, FormatShape};
 use purlin_rhi::request::{DeviceRequest, negotiate, select};
-use purlin_rhi::types::TextureFormat;
+use purlin_rhi::types::{TextureDimension, TextureFormat};
 
 use crate::adapter::{self, Physical};
 use crate::binding::{Group, GroupLayout, PipelineLayout};
@@ -102,7 +103,9 @@ impl Vulkan {
         let catalog: Vec<_> = found.iter().map(|physical| physical.info.clone()).collect();
         let physical = found.swap_remove(select(&catalog, request.adapter)?);
         let negotiated = negotiate(request, &physical.info, |format| {
-            physical.format_uses(&instance.raw, physical.info.features, format)
+            let uses = physical.format_uses(&instance.raw, physical.info.features, format);
+            let shape = |dimension| physical.format_shape(&instance.raw, uses, format, dimension);
+            FormatCapabilities::new(format, uses, physical.info.features, shape)
         })?;
         if !negotiated.missing_preferred.is_empty() {
             let missing = negotiated.missing_preferred.names();
@@ -199,6 +202,10 @@ impl Vulkan {
 
     pub(crate) fn uses_of(&self, format: TextureFormat) -> FormatUses {
         self.physical.format_uses(&self.instance.raw, self.capabilities.features, format)
+    }
+
+    pub(crate) fn shape_of(&self, format: TextureFormat, dimension: TextureDimension) -> Option<FormatShape> {
+        self.physical.format_shape(&self.instance.raw, self.uses_of(format), format, dimension)
     }
 
     /// Names an object where somebody reads names.

@@ -265,12 +265,8 @@ fn has(list: &[vk::ExtensionProperties], name: &CStr) -> bool {
 }
 
 fn missing_layer(what: String) -> Error {
-    Error::Unsupported {
-        what,
-        capability: "VK_LAYER_KHRONOS_validation".into(),
-        detail: "the validation layer, with synchronization validation, is not installed: install it (Debian and \
-                 Ubuntu: vulkan-validationlayers; or the Vulkan SDK), or set VK_LAYER_PATH to the folder of its \
-                 manifest"
-            .into(),
-    }
+    let detail = "the validation layer, with synchronization validation, is not installed: install it (Debian and \
+                  Ubuntu: vulkan-validationlayers; or the Vulkan SDK), or set VK_LAYER_PATH to the folder of its \
+                  manifest";
+    Error::unsupported(what, "VK_LAYER_KHRONOS_validation", detail)
 }

@@ -356,6 +356,7 @@ impl Vulkan {
             .address_mode_u(convert::address_mode(desc.address[0]))
             .address_mode_v(convert::address_mode(desc.address[1]))
             .address_mode_w(convert::address_mode(desc.address[2]))
+            .border_color(convert::border(desc.border))
             .min_lod(desc.lod_min)
             .max_lod(desc.lod_max)
             .anisotropy_enable(desc.anisotropy > 1)

@@ -53,8 +53,7 @@ impl WindowSystems {
 impl Instance {
     /// Makes a native surface of a window.
     pub fn create_surface(&self, target: &SurfaceTarget, what: &str) -> Result<vk::SurfaceKHR, Error> {
-        let unsupported =
-            |capability: String, detail: String| Error::Unsupported { what: what.into(), capability, detail };
+        let unsupported = |capability: String, detail: String| Error::unsupported(what, capability, detail);
         let Some(systems) = &self.windows else {
             return Err(unsupported("VK_KHR_surface".into(), "the Vulkan loader or driver lacks it".into()));
         };
@@ -135,7 +134,7 @@ impl Vulkan {
         if !self.instance.presents(&self.physical, raw) {
             self.instance.destroy_surface(raw);
             let detail = format!("\"{}\" cannot present to {target:?}", self.physical.info.name);
-            return Err(Error::Unsupported { what, capability: "presentation".into(), detail });
+            return Err(Error::unsupported(what, "presentation", detail));
         }
         self.name(raw, label);
         let surface = Surface { raw, swapchains: SmallVec::new(), _target: target.clone() };

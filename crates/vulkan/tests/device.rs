@@ -4,7 +4,7 @@ mod common;
 
 use common::{memory, open, range, shader, state, storage, transition, whole};
 use purlin_rhi::backend::{Backend, Encoder, NativeBinding, NativeTextureCopy, NativeView};
-use purlin_rhi::caps::{Features, FormatRequirement, FormatUses, Limits};
+use purlin_rhi::caps::{Features, FormatUses, Limits};
 use purlin_rhi::desc::{MemoryClass, QuerySetDesc, SamplerDesc, TextureDesc};
 use purlin_rhi::error::{BackendError, Error};
 use purlin_rhi::plan::{Aspects, BufferUse, Layout, Scope, TextureRange, TextureUse};
@@ -51,7 +51,7 @@ fn a_request_that_cannot_be_met_names_the_field() {
     let error = request_error(&DeviceRequest { required_limits: limits, ..Default::default() });
     assert!(matches!(&error, Error::Unsupported { capability, .. }
         if capability == "limit max_texture_dimension_2d"));
-    let formats = [FormatRequirement { format: TextureFormat::NV12, uses: FormatUses::SAMPLED }];
+    let formats = [purlin_rhi::FormatRequirement::new(TextureFormat::NV12, FormatUses::SAMPLED)];
     let error = request_error(&DeviceRequest { required_formats: &formats, ..Default::default() });
     assert!(error.to_string().contains("SAMPLED use of NV12"), "{error}");
     let adapter = AdapterSelector::Name("no such adapter");

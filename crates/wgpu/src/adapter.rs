@@ -82,12 +82,26 @@ const SAME: &[(Features, Native)] = &[
     (Features::TEXTURE_COMPRESSION_BC, Native::TEXTURE_COMPRESSION_BC),
     (Features::TEXTURE_COMPRESSION_ETC2, Native::TEXTURE_COMPRESSION_ETC2),
     (Features::TEXTURE_COMPRESSION_ASTC, Native::TEXTURE_COMPRESSION_ASTC),
+    (Features::ADDRESS_MODE_CLAMP_TO_BORDER, Native::ADDRESS_MODE_CLAMP_TO_BORDER),
+    (Features::TEXTURE_COMPRESSION_BC_SLICED_3D, Native::TEXTURE_COMPRESSION_BC_SLICED_3D),
+    (Features::TEXTURE_COMPRESSION_ASTC_SLICED_3D, Native::TEXTURE_COMPRESSION_ASTC_SLICED_3D),
 ];
+
+/// wgpu's OpenGL copies no blocks to buffers, and takes rows of blocks from them only without padding, which wgpu itself
+/// demands of them.
+const BLOCKS: Features = Features::TEXTURE_COMPRESSION_BC
+    .union(Features::TEXTURE_COMPRESSION_ETC2)
+    .union(Features::TEXTURE_COMPRESSION_ASTC)
+    .union(Features::TEXTURE_COMPRESSION_BC_SLICED_3D)
+    .union(Features::TEXTURE_COMPRESSION_ASTC_SLICED_3D);
 
 fn features(native: Native, backend: Backend, downlevel: DownlevelFlags) -> Features {
     let mut features = Features::empty();
     for (ours, theirs) in SAME {
         features.set(*ours, native.contains(*theirs));
+    }
+    if backend == Backend::Gl {
+        features -= BLOCKS;
     }
     // The other APIs draw one by one, in wgpu or in the driver.
     let multi = matches!(backend, Backend::Vulkan | Backend::Dx12);
@@ -107,6 +121,7 @@ fn features(native: Native, backend: Backend, downlevel: DownlevelFlags) -> Feat
     features.set(Features::CUBE_AS_ARRAY, backend != Backend::Gl);
     // Nor are there views that begin at a layer: a shader would read the first, or nothing.
     features.set(Features::LAYER_VIEWS, backend != Backend::Gl);
+    features.set(Features::CUBE_ARRAYS, downlevel.contains(DownlevelFlags::CUBE_ARRAY_TEXTURES));
     // WebGL 2 has no such textures, and elsewhere wgpu gives them the wrong target (gfx-rs/wgpu#6084); there are
     // renderbuffers of several samples only.
     features.set(Features::MULTISAMPLED_TEXTURES, backend != Backend::Gl);
@@ -181,7 +196,11 @@ mod tests {
         for (feature, native) in SAME {
             assert_eq!(to_native(*feature), *native);
             let gl = features(*native, Backend::Gl, DownlevelFlags::empty());
-            assert_eq!(gl, *feature | Features::LARGEST_INDEX_IN_LISTS);
+            // One of wgpu's may stand for several, of which some need others.
+            let stand = SAME.iter().filter(|(_, theirs)| native.contains(*theirs)).map(|(ours, _)| *ours);
+            let ours: Features = stand.collect();
+            assert!(ours.contains(*feature));
+            assert_eq!(gl, (ours - BLOCKS) | Features::LARGEST_INDEX_IN_LISTS);
             let all = features(*native, Backend::Vulkan, DownlevelFlags::all());
             assert!(all.contains(*feature | Features::CORE));
         }

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use purlin_rhi::backend::SlotTable;
 use purlin_rhi::caps::{AdapterInfo, Capabilities, Features, FormatUses};
 use purlin_rhi::error::{BackendError, Error};
+use purlin_rhi::formats::{FormatCapabilities, FormatShape};
 use purlin_rhi::request::{AdapterSelector, DeviceRequest, Validation, negotiate, select};
 use purlin_rhi::surface::SurfaceTarget;
 use purlin_rhi::types::TextureFormat;
@@ -252,8 +253,12 @@ impl Wgpu {
         let info = &catalog[index];
         let available = found.features();
         let native = found.get_info().backend;
-        let uses = |format| formats::uses(Some(&found), native, available, format);
-        let negotiated = negotiate(request, info, uses)?;
+        let row = |format| {
+            let uses = formats::uses(Some(&found), native, available, format);
+            let shape = |dimension| Some(FormatShape::of_limits(&info.limits, dimension));
+            FormatCapabilities::new(format, uses, info.features, shape)
+        };
+        let negotiated = negotiate(request, info, row)?;
         if !negotiated.missing_preferred.is_empty() {
             let missing = negotiated.missing_preferred.names();
             tracing::info!(adapter = info.name, missing, "preferred features are not there");

@@ -1,7 +1,7 @@
 //! What formats may be used for, in Purlin's words.
 
 use purlin_rhi::caps::FormatUses;
-use purlin_rhi::types::{TextureFormat, TextureUsages};
+use purlin_rhi::types::{TextureFormat, TextureSampleType, TextureUsages};
 use wgpu::{Features as Native, TextureFormatFeatureFlags as Flags, TextureFormatFeatures};
 
 use crate::depth;
@@ -60,6 +60,13 @@ pub(crate) fn uses(
     let stored = Flags::STORAGE_READ_ONLY | Flags::STORAGE_WRITE_ONLY | Flags::STORAGE_READ_WRITE;
     let storage = found.allowed_usages.contains(TextureUsages::STORAGE_BINDING);
     uses.set(FormatUses::STORAGE, storage && found.flags.intersects(stored));
+    for (flag, of) in [
+        (Flags::STORAGE_READ_ONLY, FormatUses::STORAGE_READ_ONLY),
+        (Flags::STORAGE_WRITE_ONLY, FormatUses::STORAGE_WRITE_ONLY),
+        (Flags::STORAGE_READ_WRITE, FormatUses::STORAGE_READ_WRITE),
+    ] {
+        uses.set(of, storage && found.flags.contains(flag));
+    }
     let filterable = uses.contains(FormatUses::SAMPLED) && found.flags.contains(Flags::FILTERABLE);
     uses.set(FormatUses::FILTERABLE, filterable);
     let blendable = uses.contains(FormatUses::COLOR) && found.flags.contains(Flags::BLENDABLE);
@@ -73,11 +80,19 @@ pub(crate) fn uses(
     ] {
         uses.set(of, uses.contains(attached) && found.flags.contains(flag));
     }
+    if !matches!(format.sample_type(None, None), Some(TextureSampleType::Float { .. })) {
+        // There is no average of integers.
+        uses -= FormatUses::MULTISAMPLE_RESOLVE;
+    }
     if format == TextureFormat::Depth24Plus {
         // Its texels are of a size that the program cannot know.
         uses -= FormatUses::COPY_SRC | FormatUses::COPY_DST;
     }
     if backend == wgpu::Backend::Gl {
+        if format.is_compressed() {
+            // See the features of the same backend.
+            return FormatUses::empty();
+        }
         if cfg!(target_arch = "wasm32")
             && matches!(format, TextureFormat::Bgra8Unorm | TextureFormat::Bgra8UnormSrgb)
         {

@@ -34,7 +34,7 @@ pub(crate) fn make(
     }
     instance.create_surface(target.clone()).map_err(|error| {
         let detail = format!("{target:?} was given: {error}");
-        Error::Unsupported { what: what.into(), capability: "its window system".into(), detail }
+        Error::unsupported(what, "its window system", detail)
     })
 }
 
@@ -48,8 +48,8 @@ impl Wgpu {
         let what = format!("surface \"{label}\"");
         self.errors.loss.check().map_err(|error| error.at(&what))?;
         let (Some(instance), Some(adapter)) = (&self.instance, &self.adapter) else {
-            let detail = "surfaces of an adopted device are its owner's to make".into();
-            return Err(Error::Unsupported { what, capability: "surfaces".into(), detail });
+            let detail = "surfaces of an adopted device are its owner's to make";
+            return Err(Error::unsupported(what, "surfaces", detail));
         };
         #[cfg(target_arch = "wasm32")]
         if let (Some(own), Some(other)) = (&self.canvas, target.custom_as::<Canvas>())
@@ -68,7 +68,7 @@ impl Wgpu {
         };
         if !adapter.is_surface_supported(&raw) {
             let detail = format!("\"{}\" cannot present to {target:?}", self.info().name);
-            return Err(Error::Unsupported { what, capability: "presentation".into(), detail });
+            return Err(Error::unsupported(what, "presentation", detail));
         }
         #[cfg(target_arch = "wasm32")]
         let canvas = target.custom_as::<Canvas>().map(|canvas| (canvas.clone(), (0, 0)));

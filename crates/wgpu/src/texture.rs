@@ -3,7 +3,7 @@
 use purlin_rhi::backend::{NativeResult, NativeView};
 use purlin_rhi::caps::FormatUses;
 use purlin_rhi::desc::{SamplerDesc, TextureDesc};
-use purlin_rhi::types::{FilterMode, TextureFormat, TextureUsages};
+use purlin_rhi::types::{AddressMode, FilterMode, TextureFormat, TextureUsages};
 
 use crate::depth;
 use crate::device::Wgpu;
@@ -94,7 +94,7 @@ impl Wgpu {
             lod_max_clamp: desc.lod_max,
             compare: desc.compare,
             anisotropy_clamp: desc.anisotropy,
-            border_color: None,
+            border_color: desc.address.contains(&AddressMode::ClampToBorder).then_some(desc.border),
         };
         let make = || self.device.create_sampler(&native);
         let raw = self.errors.catch(&self.device, "create_sampler", make)?;

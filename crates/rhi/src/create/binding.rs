@@ -138,11 +138,12 @@ impl<B: Backend> Device<B> {
         if let BindingType::StorageTexture { access: StorageTextureAccess::Atomic, .. } = entry.ty {
             return Err(unsupported(what(), "storage texture atomics", at("requested, not implemented")));
         }
-        if let BindingType::StorageTexture { format, view_dimension, .. } = entry.ty {
+        if let BindingType::StorageTexture { format, view_dimension, access } = entry.ty {
             let uses = self.backend.format_uses(format);
-            if !uses.contains(FormatUses::STORAGE) {
+            let wanted = FormatUses::STORAGE | FormatUses::of_access(access);
+            if let Some((name, _)) = (wanted - uses).iter_names().next() {
                 let detail = at(&format!("{} available", uses.names()));
-                return Err(unsupported(what(), format!("STORAGE use of {format:?}"), detail));
+                return Err(unsupported(what(), format!("{name} use of {format:?}"), detail));
             }
             if matches!(view_dimension, TextureViewDimension::Cube | TextureViewDimension::CubeArray) {
                 let found = at(&format!("{view_dimension:?}"));

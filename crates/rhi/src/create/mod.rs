@@ -10,6 +10,8 @@ mod query;
 mod sampler;
 mod texture;
 
+pub(crate) use texture::mip_bytes;
+
 use crate::backend::Backend;
 use crate::device::Device;
 use crate::error::{Error, Result};

@@ -8,14 +8,15 @@ use crate::error::{Result, invalid, named, unsupported};
 use crate::handle::{ResourceKind, kind};
 use crate::owned::Owned;
 use crate::registry::SamplerRecord;
-use crate::types::{AddressMode, FilterMode};
+use crate::types::{AddressMode, FilterMode, SamplerBorderColor};
 
 impl<B: Backend> Device<B> {
     /// Creates a sampler.
     ///
     /// # Errors
     /// A level-of-detail range that is negative, not finite or upside down; anisotropy without linear filters, of
-    /// zero, or without the feature; border addressing, which is not implemented.
+    /// zero, or without the feature; border addressing without the feature, and a border of
+    /// [`SamplerBorderColor::Zero`].
     pub fn create_sampler(&mut self, desc: &SamplerDesc<'_>) -> Result<Owned<kind::Sampler>> {
         let what = || named(ResourceKind::Sampler, desc.label);
         self.check_lost("create_sampler")?;
@@ -29,7 +30,14 @@ impl<B: Backend> Device<B> {
             return Err(invalid(what(), "lod_min, lod_max", "0 <= lod_min <= lod_max, finite", found));
         }
         if desc.address.contains(&AddressMode::ClampToBorder) {
-            return Err(unsupported(what(), "border addressing", "ClampToBorder requested, not implemented"));
+            if !self.capabilities().features.contains(Features::ADDRESS_MODE_CLAMP_TO_BORDER) {
+                let detail = "ClampToBorder requested";
+                return Err(unsupported(what(), "feature ADDRESS_MODE_CLAMP_TO_BORDER", detail));
+            }
+            if desc.border == SamplerBorderColor::Zero {
+                let detail = "a border of zeros requested, which no backend has";
+                return Err(unsupported(what(), "feature ADDRESS_MODE_CLAMP_TO_ZERO", detail));
+            }
         }
         let filters = [desc.mag_filter, desc.min_filter, desc.mipmap_filter];
         let all_linear = filters.iter().all(|filter| *filter == FilterMode::Linear);

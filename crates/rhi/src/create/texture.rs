@@ -1,11 +1,13 @@
 //! Textures and their views.
 
 use crate::backend::{Backend, NativeView};
-use crate::caps::{Features, FormatUses};
+use crate::caps::{Features, FormatUses, UnmetLimit};
 use crate::desc::{Contents, TextureDesc, TextureViewDesc, full_mip_count};
 use crate::device::Device;
-use crate::error::{Result, invalid, named, unsupported};
+use crate::error::{Error, Result, invalid, named, over_limit, unsupported};
+use crate::formats::volume_feature;
 use crate::handle::{ResourceKind, Texture, TextureView, kind};
+use crate::needs::Unmet;
 use crate::owned::Owned;
 use crate::plan::{Aspects, TextureRange};
 use crate::registry::{TextureRecord, TextureViewRecord};
@@ -89,34 +91,33 @@ impl<B: Backend> Device<B> {
                 return Err(unsupported(what(), "one-dimensional textures", "D1 requested, not implemented"));
             }
             TextureDimension::D2 => (
-                "limit max_texture_dimension_2d",
+                "max_texture_dimension_2d",
                 limits.max_texture_dimension_2d,
                 limits.max_texture_array_layers,
-                "limit max_texture_array_layers",
+                "max_texture_array_layers",
             ),
             TextureDimension::D3 => (
-                "limit max_texture_dimension_3d",
+                "max_texture_dimension_3d",
                 limits.max_texture_dimension_3d,
                 limits.max_texture_dimension_3d,
-                "limit max_texture_dimension_3d",
+                "max_texture_dimension_3d",
             ),
+        };
+        let limit = |field, requested: u32, available: u32| UnmetLimit {
+            field,
+            requested: requested.into(),
+            available: available.into(),
         };
         if width.max(height) > side_limit {
             let detail = format!("{width}x{height} requested, {side_limit} available");
-            return Err(unsupported(what(), side, detail));
+            return Err(over_limit(what(), limit(side, width.max(height), side_limit), detail));
         }
         if depth > depth_limit {
-            return Err(unsupported(
-                what(),
-                depth_name,
-                format!("{depth} requested, {depth_limit} available"),
-            ));
+            let detail = format!("{depth} requested, {depth_limit} available");
+            return Err(over_limit(what(), limit(depth_name, depth, depth_limit), detail));
         }
-        if desc.dimension == TextureDimension::D3
-            && (desc.format.is_depth_stencil_format() || desc.format.is_compressed())
-        {
-            let detail = format!("{:?} with dimension D3 requested", desc.format);
-            return Err(unsupported(what(), "volumes of depth, stencil and compressed formats", detail));
+        if desc.dimension == TextureDimension::D3 {
+            self.check_volume_format(desc.format, what)?;
         }
         let most = full_mip_count(desc.size, desc.dimension);
         if desc.mips == 0 || desc.mips > most {
@@ -157,10 +158,12 @@ impl<B: Backend> Device<B> {
         }
         self.check_format(what, desc)?;
         let (block_width, block_height) = desc.format.block_dimensions();
-        if width % block_width != 0 || height % block_height != 0 {
-            let expected =
-                format!("multiples of the {block_width}x{block_height} block of {:?}", desc.format);
-            return Err(invalid(what(), "size", expected, format!("{width}x{height}")));
+        if (width % block_width != 0 || height % block_height != 0)
+            && !features.contains(Features::UNALIGNED_BLOCK_EXTENTS)
+        {
+            let block = format!("the {block_width}x{block_height} block of {:?}", desc.format);
+            let detail = format!("{width}x{height} requested, no multiples of {block}");
+            return Err(unsupported(what(), "feature UNALIGNED_BLOCK_EXTENTS", detail));
         }
         if desc.view_formats.iter().any(|format| *format != desc.format)
             && !features.contains(Features::VIEW_FORMATS)
@@ -173,6 +176,18 @@ impl<B: Backend> Device<B> {
                 let expected = format!("{:?} or its sRGB sibling", desc.format.remove_srgb_suffix());
                 return Err(invalid(what(), "view_formats", expected, format!("{format:?}")));
             }
+        }
+        Ok(())
+    }
+
+    /// Refuses volumes of what has no third dimension.
+    fn check_volume_format(&self, format: TextureFormat, what: impl Fn() -> String) -> Result<()> {
+        let detail = || format!("{format:?} with dimension D3 requested");
+        let Some(needed) = volume_feature(format) else {
+            return Err(unsupported(what(), "volumes of depth, stencil, ETC2 and EAC formats", detail()));
+        };
+        if !self.capabilities().features.contains(needed) {
+            return Err(unsupported(what(), format!("feature {}", needed.names()), detail()));
         }
         Ok(())
     }
@@ -206,13 +221,10 @@ impl<B: Backend> Device<B> {
         if available.contains(uses) {
             return Ok(());
         }
-        match (uses - available).iter_names().next() {
-            None => Ok(()),
-            Some((name, _)) => {
-                let detail = format!("{} requested, {} available", uses.names(), available.names());
-                Err(unsupported(what(), format!("{name} use of {format:?}"), detail))
-            }
-        }
+        let need = Unmet::FormatUse { format, requested: uses, available };
+        let detail = format!("{} requested, {} available", uses.names(), available.names());
+        let (capability, unmet) = (need.capability(), Some(Box::new(need)));
+        Err(Error::Unsupported { what: what(), capability, detail, unmet })
     }
 
     /// Creates a view. The view keeps its texture's memory; it does not keep the texture's handle live.
@@ -236,13 +248,17 @@ impl<B: Backend> Device<B> {
             return Err(invalid(what(), "format", expected, format!("{format:?}")));
         }
         let dimension = view_dimension(record, desc, range, what)?;
-        let cubes = record.size.width == record.size.height && record.layers() == 6;
-        if cubes
-            && dimension == TextureViewDimension::D2Array
-            && !self.capabilities().features.contains(Features::CUBE_AS_ARRAY)
+        let features = self.capabilities().features;
+        let cubes = record.size.width == record.size.height && record.layers().is_multiple_of(6);
+        if cubes && dimension == TextureViewDimension::D2Array && !features.contains(Features::CUBE_AS_ARRAY)
         {
-            let detail = format!("an array view of the six square layers of \"{}\"", record.label);
+            let detail =
+                format!("an array view of the {} square layers of \"{}\"", record.layers(), record.label);
             return Err(unsupported(what(), "feature CUBE_AS_ARRAY", detail));
+        }
+        if dimension == TextureViewDimension::CubeArray && !features.contains(Features::CUBE_ARRAYS) {
+            let detail = format!("{} layers of \"{}\" as CubeArray requested", range.layers, record.label);
+            return Err(unsupported(what(), "feature CUBE_ARRAYS", detail));
         }
         let flat = matches!(dimension, TextureViewDimension::D2 | TextureViewDimension::D2Array);
         let attachable = record.usage.contains(TextureUsages::RENDER_ATTACHMENT) && range.mips == 1 && flat;
@@ -411,11 +427,7 @@ fn view_dimension(
         TextureViewDimension::D2 => flat && range.layers == 1,
         TextureViewDimension::D2Array => flat,
         TextureViewDimension::Cube => flat && square && range.layers == 6,
-        TextureViewDimension::CubeArray => {
-            // Cube arrays come with the texture kinds that need them.
-            let detail = "CubeArray requested, not implemented";
-            return Err(unsupported(what(), "cube array views", detail));
-        }
+        TextureViewDimension::CubeArray => flat && square && range.layers.is_multiple_of(6),
         TextureViewDimension::D3 => record.dimension == TextureDimension::D3,
     };
     if !ok {
@@ -458,30 +470,23 @@ pub(super) fn known_bytes(desc: &TextureDesc<'_>, bytes: Option<u64>) -> Result<
 }
 
 pub(super) fn texture_bytes(desc: &TextureDesc<'_>) -> Option<u64> {
-    let format = desc.format;
-    let mut block = 0u64;
-    for aspect in [
-        crate::types::TextureAspect::All,
-        crate::types::TextureAspect::DepthOnly,
-        crate::types::TextureAspect::StencilOnly,
-    ] {
-        let wanted = if format.is_combined_depth_stencil_format() {
-            aspect != crate::types::TextureAspect::All
-        } else {
-            aspect == crate::types::TextureAspect::All
-        };
-        if wanted {
-            block += u64::from(block_bytes(format, aspect)?);
-        }
-    }
-    let (block_width, block_height) = format.block_dimensions();
     let mut total = 0u64;
     for mip in 0..desc.mips {
-        let size = desc.mip_size(mip);
-        let blocks =
-            u64::from(size.width.div_ceil(block_width)) * u64::from(size.height.div_ceil(block_height));
-        total = total
-            .checked_add(blocks.checked_mul(block)?.checked_mul(u64::from(size.depth_or_array_layers))?)?;
+        let bytes = mip_bytes(desc.format, desc.dimension, desc.mip_size(mip))?;
+        total = total.checked_add(bytes.checked_mul(u64::from(desc.layers()))?)?;
     }
     total.checked_mul(u64::from(desc.samples))
+}
+
+/// Bytes of a mip of one layer, or of all slices of a volume, one sample a texel and all aspects together.
+pub(crate) fn mip_bytes(format: TextureFormat, dimension: TextureDimension, size: Extent3d) -> Option<u64> {
+    let block = if format.is_combined_depth_stencil_format() {
+        block_bytes(format, TextureAspect::DepthOnly)? + block_bytes(format, TextureAspect::StencilOnly)?
+    } else {
+        block_bytes(format, TextureAspect::All)?
+    };
+    let (block_width, block_height) = format.block_dimensions();
+    let blocks = u64::from(size.width.div_ceil(block_width)) * u64::from(size.height.div_ceil(block_height));
+    let slices = if dimension == TextureDimension::D3 { size.depth_or_array_layers } else { 1 };
+    blocks.checked_mul(u64::from(block))?.checked_mul(u64::from(slices))
 }

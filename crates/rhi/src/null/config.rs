@@ -1,7 +1,7 @@
 //! What a null device pretends to be.
 
 use crate::caps::{AdapterInfo, Features, FormatUses, Limits};
-use crate::types::{DeviceType, TextureFormat, TextureUsages};
+use crate::types::{AstcChannel, DeviceType, TextureFormat, TextureUsages};
 
 /// How a null device behaves. The default has every feature, generous limits, neither log nor execution, and
 /// completes each submission at once.
@@ -125,6 +125,7 @@ fn generous_limits() -> Limits {
 pub fn null_format_uses(format: TextureFormat, enabled: Features) -> FormatUses {
     let needs = match format {
         TextureFormat::NV12 | TextureFormat::P010 | TextureFormat::R64Uint => return FormatUses::empty(),
+        TextureFormat::Astc { channel: AstcChannel::Hdr, .. } => return FormatUses::empty(),
         _ if format.is_bcn() => Features::TEXTURE_COMPRESSION_BC,
         _ if format.is_astc() => Features::TEXTURE_COMPRESSION_ASTC,
         _ if format.is_compressed() => Features::TEXTURE_COMPRESSION_ETC2,
@@ -149,7 +150,15 @@ pub fn null_format_uses(format: TextureFormat, enabled: Features) -> FormatUses 
     uses.set(FormatUses::MULTISAMPLE_X4, attachment && flags.contains(Flags::MULTISAMPLE_X4));
     let resolved = attachment && !depth && flags.contains(Flags::MULTISAMPLE_RESOLVE);
     uses.set(FormatUses::MULTISAMPLE_RESOLVE, resolved);
-    uses.set(FormatUses::STORAGE, usages.contains(TextureUsages::STORAGE_BINDING));
+    let stored = usages.contains(TextureUsages::STORAGE_BINDING);
+    uses.set(FormatUses::STORAGE, stored);
+    for (flag, of) in [
+        (Flags::STORAGE_READ_ONLY, FormatUses::STORAGE_READ_ONLY),
+        (Flags::STORAGE_WRITE_ONLY, FormatUses::STORAGE_WRITE_ONLY),
+        (Flags::STORAGE_READ_WRITE, FormatUses::STORAGE_READ_WRITE),
+    ] {
+        uses.set(of, stored && flags.contains(flag));
+    }
     uses.set(FormatUses::COPY_SRC, usages.contains(TextureUsages::COPY_SRC));
     uses.set(FormatUses::COPY_DST, usages.contains(TextureUsages::COPY_DST));
     uses

@@ -57,6 +57,7 @@ use crate::desc::{
     RenderPipelineDesc, SamplerDesc, TextureDesc,
 };
 use crate::error::{BackendError, Error};
+use crate::formats::{FormatCapabilities, FormatShape};
 use crate::handle::ResourceKind;
 use crate::plan::{Aspects, TextureRange};
 use crate::request::{DeviceRequest, negotiate, select};
@@ -100,8 +101,12 @@ impl Null {
         }
         let adapter = &catalog[select(&catalog, request.adapter)?];
         let wanted = request.required_features | request.preferred_features | Features::CORE;
-        let enabled = wanted & adapter.features;
-        let negotiated = negotiate(request, adapter, |format| config.uses(format, enabled))?;
+        let enabled = wanted.with_needs() & adapter.features;
+        let row = |format| {
+            let shape = |dimension| Some(FormatShape::of_limits(&adapter.limits, dimension));
+            FormatCapabilities::new(format, config.uses(format, enabled), enabled, shape)
+        };
+        let negotiated = negotiate(request, adapter, row)?;
         Ok(Self::with_features(config, negotiated.features))
     }
 

@@ -141,6 +141,14 @@ impl UploadRing {
         self.head - self.tail
     }
 
+    /// Whether an upload that waits for a submission writes all mips and layers of the range.
+    pub(crate) fn carries(&self, texture: Texture, range: &TextureRange) -> bool {
+        self.pending.iter().any(|pending| match &pending.copy {
+            Copy::Texture { texture: of, range: written, .. } => *of == texture && written.contains(range),
+            Copy::Buffer { .. } => false,
+        })
+    }
+
     /// Uploads that wait for a submission.
     pub fn pending(&self) -> usize {
         self.pending.len()

@@ -249,19 +249,38 @@ fn compressed_formats_need_their_feature_and_whole_blocks() {
     ] {
         unsupported(create(Features::empty(), format, extent(8, 8, 1)), name, &["requested"]);
         assert!(create(Features::all(), format, extent(8, 8, 1)).is_ok());
-        invalid(
-            create(Features::all(), format, extent(8, 6, 1)),
-            "size",
-            &["multiples of the 4x4 block", "8x6"],
+        assert!(create(Features::all(), format, extent(8, 6, 1)).is_ok());
+        unsupported(
+            create(Features::all() - Features::UNALIGNED_BLOCK_EXTENTS, format, extent(8, 6, 1)),
+            "feature UNALIGNED_BLOCK_EXTENTS",
+            &["no multiples of the 4x4 block", "8x6"],
         );
     }
 }
 
 #[test]
+fn compressed_volumes_have_features_of_their_own() {
+    let create = |features, format| {
+        let (mut gpu, _control) = device(NullConfig { features, ..NullConfig::default() });
+        gpu.create_texture(&TextureDesc { format, dimension: TextureDimension::D3, ..d2(8, 8) }).map(drop)
+    };
+    let astc =
+        TextureFormat::Astc { block: wgpu_types::AstcBlock::B4x4, channel: wgpu_types::AstcChannel::Unorm };
+    for (format, feature) in [
+        (TextureFormat::Bc7RgbaUnorm, Features::TEXTURE_COMPRESSION_BC_SLICED_3D),
+        (astc, Features::TEXTURE_COMPRESSION_ASTC_SLICED_3D),
+    ] {
+        assert_eq!(create(Features::all(), format), Ok(()));
+        let name = format!("feature {}", feature.names());
+        unsupported(create(Features::all() - feature, format), &name, &["dimension D3 requested"]);
+    }
+}
+
+#[test]
 fn volumes_hold_plain_color_only() {
-    for format in [TextureFormat::Depth32Float, TextureFormat::Bc7RgbaUnorm] {
+    for format in [TextureFormat::Depth32Float, TextureFormat::Etc2Rgb8Unorm] {
         let result = texture_with(|desc| (desc.format, desc.dimension) = (format, TextureDimension::D3));
-        unsupported(result, "volumes of depth, stencil and compressed formats", &["D3 requested"]);
+        unsupported(result, "volumes of depth, stencil, ETC2 and EAC formats", &["D3 requested"]);
     }
 }
 
@@ -327,10 +346,23 @@ fn c066_view_dimensions_are_declared_and_checked() {
     }
     let oblong = TextureDesc { size: extent(8, 4, 6), ..d2(8, 4) };
     invalid(view_with(&oblong, &as_dimension(Cube, 6)), "dimension", &["8x4"]);
-    unsupported(view_with(&layered(12), &as_dimension(CubeArray, 12)), "cube array views", &[]);
+    for layers in [6, 12] {
+        assert!(view_with(&layered(12), &as_dimension(CubeArray, layers)).is_ok());
+    }
+    invalid(view_with(&layered(12), &as_dimension(CubeArray, 8)), "dimension", &["8 layers", "8x8"]);
     let volume = TextureDesc { size: extent(4, 4, 4), dimension: TextureDimension::D3, ..d2(4, 4) };
     assert!(view_with(&volume, &as_dimension(D3, 1)).is_ok());
     invalid(view_with(&volume, &as_dimension(D2, 1)), "dimension", &["D3"]);
+}
+
+#[test]
+fn cube_arrays_are_a_feature() {
+    let features = Features::all() - Features::CUBE_ARRAYS;
+    let (mut gpu, _control) = device(NullConfig { features, ..NullConfig::default() });
+    let texture = gpu.create_texture(&TextureDesc { size: extent(8, 8, 12), ..d2(8, 8) }).unwrap();
+    let desc = TextureViewDesc { dimension: Some(TextureViewDimension::CubeArray), ..Default::default() };
+    let result = gpu.checked(|gpu| gpu.create_texture_view(*texture, &desc));
+    unsupported(result, "feature CUBE_ARRAYS", &["12 layers"]);
 }
 
 #[test]
@@ -372,7 +404,10 @@ fn anisotropy_needs_linear_filters_the_feature_and_the_limit() {
     let (mut poor, _control) = device(NullConfig { features: Features::empty(), ..NullConfig::default() });
     unsupported(poor.create_sampler(&sixteen), "feature ANISOTROPY", &["anisotropy 16 requested"]);
     let border = base.with_address(AddressMode::ClampToBorder);
-    unsupported(gpu.checked(|gpu| gpu.create_sampler(&border)), "border addressing", &["not implemented"]);
+    unsupported(poor.create_sampler(&border), "feature ADDRESS_MODE_CLAMP_TO_BORDER", &["requested"]);
+    assert!(gpu.create_sampler(&border).is_ok());
+    let zero = SamplerDesc { border: SamplerBorderColor::Zero, ..border };
+    unsupported(gpu.checked(|gpu| gpu.create_sampler(&zero)), "feature ADDRESS_MODE_CLAMP_TO_ZERO", &[]);
 }
 
 #[test]

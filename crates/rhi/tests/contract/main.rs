@@ -24,6 +24,7 @@ mod plans;
 mod queries;
 mod readback;
 mod request;
+mod residency;
 mod scenarios;
 mod sequences;
 mod strange;

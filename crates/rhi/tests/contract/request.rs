@@ -22,6 +22,11 @@ fn limited(set: impl Fn(&mut Limits)) -> DeviceRequest<'static> {
     DeviceRequest { label: "app", required_limits, ..DeviceRequest::default() }
 }
 
+/// A table without rows.
+fn no_formats(format: TextureFormat) -> FormatCapabilities {
+    FormatCapabilities::new(format, FormatUses::empty(), Features::empty(), |_| None)
+}
+
 #[test]
 fn exactly_the_adapters_limits_are_accepted() {
     let config = NullConfig::default();
@@ -67,10 +72,8 @@ fn the_first_unmet_need_is_the_error() {
 
 #[test]
 fn a_format_use_is_refused_with_the_format_and_all_uses() {
-    let needed = FormatRequirement {
-        format: TextureFormat::Rgba32Float,
-        uses: FormatUses::SAMPLED | FormatUses::BLENDABLE,
-    };
+    let needed =
+        FormatRequirement::new(TextureFormat::Rgba32Float, FormatUses::SAMPLED | FormatUses::BLENDABLE);
     let formats = [needed];
     let request = DeviceRequest { required_formats: &formats, ..DeviceRequest::default() };
     let texts = ["SAMPLED, BLENDABLE required", "available"];
@@ -79,10 +82,89 @@ fn a_format_use_is_refused_with_the_format_and_all_uses() {
     assert!(open(NullConfig::default(), &DeviceRequest { required_formats: &met, ..request }).is_ok());
 }
 
+/// D2: the first unmet need is data: field or format, axis, requested and available.
+#[test]
+fn unmet_needs_are_data() {
+    let poor = NullConfig { features: Features::ANISOTROPY, ..NullConfig::default() };
+    let unmet = |config: &NullConfig, request: &DeviceRequest<'_>| {
+        let error = err(open(config.clone(), request));
+        *error.unmet().unwrap_or_else(|| panic!("{error}"))
+    };
+    let mut request = limited(|l| l.max_texture_array_layers = 2049);
+    assert_eq!(
+        unmet(&poor, &request),
+        Unmet::Limit(UnmetLimit { field: "max_texture_array_layers", requested: 2049, available: 2048 })
+    );
+    // Features come first, the lowest before others.
+    request.required_features = Features::TIMESTAMP_QUERY | Features::POLYGON_MODE_LINE;
+    assert_eq!(unmet(&poor, &request), Unmet::Feature(Features::TIMESTAMP_QUERY));
+
+    let format = TextureFormat::Rgba32Float;
+    let needed = FormatRequirement::new(format, FormatUses::SAMPLED);
+    let with = |need: FormatRequirement| {
+        let list = [need];
+        unmet(&NullConfig::default(), &DeviceRequest { required_formats: &list, ..DeviceRequest::default() })
+    };
+    let uses = FormatUses::SAMPLED | FormatUses::FILTERABLE;
+    assert!(matches!(
+        with(FormatRequirement { uses, ..needed }),
+        Unmet::FormatUse { format: TextureFormat::Rgba32Float, requested, available }
+            if requested == uses && !available.contains(FormatUses::FILTERABLE)
+    ));
+    use TextureDimension::{D1, D2, D3};
+    for (need, dimension, axis, requested, available) in [
+        (needed.with_extent(D2, [16384, 16385, 1]), D2, Axis::Height, 16385, 16384),
+        (needed.with_extent(D3, [2048, 2048, 2049]), D3, Axis::Depth, 2049, 2048),
+        (needed.with_extent(D2, [1, 1, 2]), D2, Axis::Depth, 2, 1),
+        (FormatRequirement { mips: 16, ..needed }, D2, Axis::Mips, 16, 15),
+        (FormatRequirement { layers: 2049, ..needed }, D2, Axis::Layers, 2049, 2048),
+        (needed.with_extent(D1, [4, 1, 1]), D1, Axis::Width, 4, 0),
+    ] {
+        assert_eq!(with(need), Unmet::FormatShape { format, dimension, axis, requested, available });
+    }
+    // Exactly what is there.
+    let exact = [
+        FormatRequirement { mips: 15, layers: 2048, ..needed.with_extent(D2, [16384, 16384, 1]) },
+        needed.with_extent(D3, [2048, 2048, 2048]),
+    ];
+    let request = DeviceRequest { required_formats: &exact, ..DeviceRequest::default() };
+    assert!(open(NullConfig::default(), &request).is_ok());
+    let volume =
+        [FormatRequirement::new(TextureFormat::Bc1RgbaUnorm, FormatUses::SAMPLED).with_extent(D3, [4; 3])];
+    let request = DeviceRequest {
+        required_features: Features::TEXTURE_COMPRESSION_BC_SLICED_3D,
+        required_formats: &volume,
+        ..DeviceRequest::default()
+    };
+    let gpu = open(NullConfig::default(), &request).unwrap();
+    assert!(gpu.capabilities().features.contains(Features::TEXTURE_COMPRESSION_BC));
+}
+
+#[test]
+fn unmet_preferences_are_reported_and_do_not_fail() {
+    let mut limits = NullConfig::default().limits;
+    limits.max_anisotropy = 17;
+    let format = [FormatRequirement::new(TextureFormat::NV12, FormatUses::SAMPLED)];
+    let request = DeviceRequest { preferred_formats: &format, ..DeviceRequest::default() };
+    let gpu = open(NullConfig::default(), &request).unwrap();
+    let available = FormatUses::empty();
+    let requested = FormatUses::SAMPLED;
+    assert_eq!(
+        gpu.unmet_preference(),
+        Some(&Unmet::FormatUse { format: TextureFormat::NV12, requested, available })
+    );
+    let request = DeviceRequest { preferred_limits: Some(limits), ..request };
+    let gpu = open(NullConfig::default(), &request).unwrap();
+    let limit = UnmetLimit { field: "max_anisotropy", requested: 17, available: 16 };
+    assert_eq!(gpu.unmet_preference(), Some(&Unmet::Limit(limit)));
+    let gpu = open(NullConfig::default(), &DeviceRequest::default()).unwrap();
+    assert_eq!(gpu.unmet_preference(), None);
+}
+
 #[test]
 fn a_required_feature_counts_for_the_formats_it_brings() {
     let uses = FormatUses::SAMPLED;
-    let formats = [FormatRequirement { format: TextureFormat::Bc7RgbaUnorm, uses }];
+    let formats = [FormatRequirement::new(TextureFormat::Bc7RgbaUnorm, uses)];
     let without = DeviceRequest { required_formats: &formats, ..DeviceRequest::default() };
     unsupported(open(NullConfig::default(), &without), "SAMPLED use of Bc7RgbaUnorm", &["none available"]);
     let with = DeviceRequest { required_features: Features::TEXTURE_COMPRESSION_BC, ..without };
@@ -94,7 +176,7 @@ fn preferences_never_fail_and_are_reported() {
     let poor = NullConfig { features: Features::ANISOTROPY, ..NullConfig::default() };
     let preferred = Features::ANISOTROPY | Features::TIMESTAMP_QUERY;
     let request = DeviceRequest { preferred_features: preferred, ..DeviceRequest::default() };
-    let answer = negotiate(&request, &poor.adapter(), |_| FormatUses::empty()).unwrap();
+    let answer = negotiate(&request, &poor.adapter(), no_formats).unwrap();
     assert_eq!(
         (answer.features, answer.missing_preferred),
         (Features::ANISOTROPY, Features::TIMESTAMP_QUERY)
@@ -117,7 +199,7 @@ fn only_what_was_asked_for_is_enabled() {
 #[test]
 fn malformed_requests_are_refused_without_a_backend() {
     type Spoil = fn(&mut DeviceRequest<'_>);
-    let cases: [(Spoil, &str); 10] = [
+    let cases: [(Spoil, &str); 12] = [
         (|r| r.storage.objects = ObjectCeilings::each(0), "storage.objects"),
         (|r| r.storage.objects = ObjectCeilings::each(9).with(ResourceKind::Heap, 0), "storage.objects"),
         (|r| r.storage.objects = ObjectCeilings::each(u32::MAX), "storage.objects"),
@@ -135,11 +217,25 @@ fn malformed_requests_are_refused_without_a_backend() {
         (|r| r.adapter = AdapterSelector::Name(""), "adapter"),
         (
             |r| {
-                r.required_formats = const {
-                    &[FormatRequirement { format: TextureFormat::R8Unorm, uses: FormatUses::empty() }]
-                };
+                r.required_formats =
+                    const { &[FormatRequirement::new(TextureFormat::R8Unorm, FormatUses::empty())] };
             },
             "required_formats",
+        ),
+        (
+            |r| {
+                const ONE: FormatRequirement =
+                    FormatRequirement::new(TextureFormat::R8Unorm, FormatUses::SAMPLED);
+                r.required_formats = &[ONE, ONE];
+            },
+            "required_formats",
+        ),
+        (
+            |r| {
+                r.preferred_formats =
+                    const { &[FormatRequirement::new(TextureFormat::R8Unorm, FormatUses::empty())] };
+            },
+            "preferred_formats",
         ),
     ];
     for (spoil, field) in cases {
@@ -223,4 +319,43 @@ fn the_catalog_is_apart_from_the_device() {
     assert_eq!(gpu.adapter(), &catalog[0]);
     let enabled = gpu.capabilities().features;
     assert_eq!(enabled, Features::CORE, "an adapter's features are not the device's");
+}
+
+/// D4: each token is there with its feature and not without it, under the feature's own name.
+#[test]
+fn tokens_come_with_their_features() {
+    fn check<C: Capability>() -> Features {
+        let feature = Features::from_name(C::NAME).expect(C::NAME);
+        let has = |features| {
+            let request = DeviceRequest { preferred_features: features, ..DeviceRequest::default() };
+            open(NullConfig::default(), &request).unwrap().capability::<C>().is_some()
+        };
+        assert!(has(feature), "{} with its feature", C::NAME);
+        // What brings it along is left out too.
+        let others = Features::all() - feature;
+        let without = others.iter().filter(|other| !other.with_needs().contains(feature)).collect();
+        assert!(!has(without), "{} without its feature", C::NAME);
+        feature
+    }
+    let tier = [
+        check::<IndirectFirstInstance>(),
+        check::<MultiDrawIndirect>(),
+        check::<MultiDrawIndirectCount>(),
+        check::<TimestampQuery>(),
+        check::<PipelineStatisticsQuery>(),
+        check::<PolygonModeLine>(),
+        check::<DepthClipControl>(),
+        check::<Anisotropy>(),
+        check::<VertexStorage>(),
+        check::<TextureCompressionBc>(),
+        check::<TextureCompressionEtc2>(),
+        check::<TextureCompressionAstc>(),
+        check::<TextureCompressionBcSliced3d>(),
+        check::<TextureCompressionAstcSliced3d>(),
+        check::<UnalignedBlockExtents>(),
+        check::<IndependentBlend>(),
+        check::<DepthUploads>(),
+        check::<AddressModeClampToBorder>(),
+    ];
+    assert!(tier.iter().all(|feature| !Features::CORE.contains(*feature)));
 }

@@ -171,7 +171,9 @@ fn formats_have_what_webgpu_guarantees() {
     let null = Null::new(NullConfig { features: Features::empty(), ..NullConfig::default() });
     let uses = |format| null.format_uses(format);
     let other_counts = FormatUses::SAMPLE_COUNTS - FormatUses::MULTISAMPLE_X4;
-    assert_eq!(uses(COLOR), FormatUses::all() - FormatUses::DEPTH_STENCIL - other_counts);
+    let others = FormatUses::DEPTH_STENCIL | FormatUses::STORAGE_READ_WRITE;
+    assert_eq!(uses(COLOR), FormatUses::all() - others - other_counts);
+    assert!(uses(TextureFormat::R32Uint).contains(FormatUses::STORAGE_READ_WRITE));
     assert!(!uses(TextureFormat::Rgba32Float).intersects(FormatUses::FILTERABLE | FormatUses::BLENDABLE));
     assert!(uses(TextureFormat::Rgba32Float).contains(FormatUses::COLOR | FormatUses::STORAGE));
     assert!(!uses(TextureFormat::R32Uint).intersects(FormatUses::FILTERABLE | FormatUses::BLENDABLE));
