@@ -107,7 +107,13 @@ fn the_ceiling_of_objects_holds_for_every_kind() {
     let compute = ShaderStageDesc { module, entry: "cs" };
     let desc = ComputePipelineDesc { label: "c", layout, compute };
     full(gpu.create_compute_pipeline(&desc).map(|_| ()), "compute pipeline");
-    assert_eq!(control.live_total(), 30);
+    let desc = QuerySetDesc { label: "q", ty: QueryType::Timestamp, count: 1 };
+    let _sets: Vec<_> = (0..3).map(|_| gpu.create_query_set(&desc).unwrap()).collect();
+    full(gpu.create_query_set(&desc).map(|_| ()), "query set");
+    let desc = HeapDesc { label: "h", size: 4, alignment: 1, class: HeapClass(0) };
+    let _heaps: Vec<_> = (0..3).map(|_| gpu.create_heap(&desc).unwrap()).collect();
+    full(gpu.create_heap(&desc).map(|_| ()), "heap");
+    assert_eq!(control.live_total(), 36);
     // What was dropped makes room without maintenance by hand.
     zoos.pop();
     zoos.push(Zoo::new(&mut gpu).unwrap());
@@ -201,14 +207,16 @@ fn eighty_objects_of_every_kind() {
     let zoos: Vec<_> = (0..80).map(|_| Zoo::new(&mut gpu).unwrap()).collect();
     let heap = HeapDesc { label: "heap", size: 128, alignment: 1, class: HeapClass(0) };
     let heaps: Vec<_> = (0..80).map(|_| gpu.create_heap(&heap).unwrap()).collect();
-    for kind in ResourceKind::ALL.into_iter().filter(|kind| *kind != ResourceKind::QuerySet) {
+    let queries = QuerySetDesc { label: "queries", ty: QueryType::Occlusion, count: 4 };
+    let queries: Vec<_> = (0..80).map(|_| gpu.create_query_set(&queries).unwrap()).collect();
+    for kind in ResourceKind::ALL {
         assert_eq!(
             (gpu.object_count(kind), gpu.object_peak(kind), control.live(kind)),
             (80, 80, 80),
             "{kind}"
         );
     }
-    drop((zoos, heaps));
+    drop((zoos, heaps, queries));
     gpu.maintain().unwrap();
     assert_eq!(control.live_total(), 0);
     assert_eq!(gpu.object_count(ResourceKind::BindGroup), 0);

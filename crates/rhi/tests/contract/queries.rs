@@ -371,6 +371,30 @@ fn ranges_that_are_read_lie_in_the_set() {
 }
 
 #[test]
+fn results_need_staging_like_any_readback() {
+    let storage = StorageCeilings { readback: 256, ..StorageCeilings::default() };
+    let (mut gpu, control) = device_with(NullConfig::manual(), storage);
+    control.set_wait_completes(false);
+    let queries = set(&mut gpu, QueryType::Occlusion, 64);
+    let result = gpu.checked(|gpu| gpu.record("frame")?.read_queries(*queries, 0..64).map(|_| ()));
+    assert!(
+        matches!(&result, Err(Error::CapacityExceeded { requested: 512, capacity: 256, .. })),
+        "{result:?}"
+    );
+    let mut recorder = gpu.record("frame").unwrap();
+    let ticket = recorder.read_queries(*queries, 0..4).unwrap();
+    recorder.submit().unwrap();
+    let result = gpu.checked(|gpu| gpu.record("frame")?.read_queries(*queries, 0..4).map(|_| ()));
+    assert!(matches!(&result, Err(Error::Pending { .. })), "{result:?}");
+    // Given up, the staging is free when the GPU is done.
+    drop(ticket);
+    control.complete_all();
+    gpu.maintain().unwrap();
+    assert_eq!(gpu.readbacks().outstanding(), 0);
+    assert!(gpu.record("frame").unwrap().read_queries(*queries, 0..4).is_ok());
+}
+
+#[test]
 fn statistics_count_what_is_between_begin_and_end() {
     let (mut gpu, _control) = executing();
     let scene = Scene::new(&mut gpu);
