@@ -109,7 +109,7 @@ fn record<B: Backend>(graph: &mut Graph<'_, B>, device: &mut Device<B>) -> Resul
             graph.context.pass_ns.resize(scope.end as usize, 0);
         }
     }
-    let mut queries: SmallVec<[Option<QueryTicket>; 2]> = SmallVec::new();
+    let mut queries: SmallVec<[Option<QueryTicket>; 1]> = SmallVec::new();
     for index in 0..graph.context.declared.query_reads.len() {
         let QueryReadDecl { set, first, end } = graph.context.declared.query_reads[index];
         let ticket = recorder.read_queries(set, first..end).map_err(|source| device_error(graph, source))?;
@@ -227,7 +227,12 @@ fn record_scope<B: Backend>(
         },
         (PassKind::Render, _) => record_raster(context, bodies, recorder, index, at),
         (PassKind::Compute, work) => {
-            recorder.compute_pass_planned(&compute_desc(context, decl), uses, |mut pass| {
+            let mut desc = ComputePassDesc { label, ..Default::default() };
+            if let Some(queries) = context.declared.queries_of(decl) {
+                desc.pipeline_statistics_query_set = queries.statistics;
+                desc.timestamp_writes = queries.timestamps;
+            }
+            recorder.compute_pass_planned(&desc, uses, |mut pass| {
                 for index in decl.groups() {
                     let bound = &context.groups[index as usize];
                     if let Some(group) = bound.group {
@@ -272,20 +277,6 @@ fn record_scope<B: Backend>(
             reads.push(ticket);
             Ok(())
         }
-    }
-}
-
-/// Describes a compute pass that is planned.
-fn compute_desc<'c>(context: &'c Context, decl: &PassDecl) -> ComputePassDesc<'c> {
-    let label = context.declared.text(decl.name);
-    match context.declared.queries_of(decl) {
-        None => ComputePassDesc { label, ..Default::default() },
-        Some(queries) => ComputePassDesc {
-            label,
-            pipeline_statistics_query_set: queries.statistics,
-            timestamp_writes: queries.timestamps,
-            ..Default::default()
-        },
     }
 }
 

@@ -76,7 +76,7 @@ pub struct Submitted {
     pub stats: FrameStats,
     pub(crate) graph: u32,
     pub(crate) reads: SmallVec<[Option<ReadTicket>; 4]>,
-    pub(crate) queries: SmallVec<[Option<QueryTicket>; 2]>,
+    pub(crate) queries: SmallVec<[Option<QueryTicket>; 1]>,
     pub(crate) report: Option<Box<GraphReport>>,
 }
 

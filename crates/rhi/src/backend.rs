@@ -38,7 +38,7 @@ use crate::desc::{
 use crate::error::{BackendError, Error};
 use crate::formats::FormatShape;
 use crate::handle::{DeviceTag, Handle};
-pub use crate::natives::{NativeMemory, NativeQuery, NativeTimestamps};
+pub use crate::natives::{NativeMemory, NativeQueries, NativeQuery, NativeTimestamps};
 use crate::plan::{BarrierBatch, TextureRange};
 use crate::request::DeviceRequest;
 use crate::shader::ShaderSource;
@@ -379,10 +379,8 @@ pub struct NativeRenderPass<'a> {
     pub depth_stencil: Option<NativeDepthStencil>,
     /// Whether the pass's draws come from sections that it executes, and none from its own encoder.
     pub sections: bool,
-    /// The set of the pass's occlusion queries.
-    pub occlusion_query_set: Option<u32>,
-    /// Timestamps before its first and after its last command.
-    pub timestamps: Option<NativeTimestamps>,
+    /// Its queries; mostly none.
+    pub queries: Option<&'a NativeQueries>,
 }
 
 /// What a section knows of its pass's attachments.
@@ -736,7 +734,7 @@ pub trait Encoder: Send + Debug + Sized {
         &mut self,
         backend: &Self::Backend,
         label: &str,
-        timestamps: Option<NativeTimestamps>,
+        timestamps: Option<&NativeTimestamps>,
     );
     /// Ends it.
     fn end_compute_pass(&mut self, backend: &Self::Backend);

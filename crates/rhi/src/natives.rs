@@ -13,6 +13,15 @@ pub struct NativeMemory {
     pub blocks_peak: u64,
 }
 
+/// The queries of a raster pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NativeQueries {
+    /// The set of its occlusion queries.
+    pub occlusion: Option<u32>,
+    /// Timestamps before its first and after its last command.
+    pub timestamps: Option<NativeTimestamps>,
+}
+
 /// Timestamps of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NativeTimestamps {

@@ -240,7 +240,7 @@ impl Encoder for VulkanEncoder {
 
     fn begin_render_pass(&mut self, backend: &Vulkan, pass: &NativeRenderPass<'_>) {
         self.push_label(backend, pass.label);
-        if let Some(timestamps) = pass.timestamps {
+        if let Some(timestamps) = pass.queries.and_then(|queries| queries.timestamps.as_ref()) {
             self.stamp_begin(backend, timestamps);
         }
         let one;
@@ -322,7 +322,7 @@ impl Encoder for VulkanEncoder {
         self.emit_draw(backend, draw);
     }
 
-    fn begin_compute_pass(&mut self, backend: &Vulkan, label: &str, timestamps: Option<NativeTimestamps>) {
+    fn begin_compute_pass(&mut self, backend: &Vulkan, label: &str, timestamps: Option<&NativeTimestamps>) {
         self.push_label(backend, label);
         if let Some(timestamps) = timestamps {
             self.stamp_begin(backend, timestamps);

@@ -91,7 +91,7 @@ impl Vulkan {
 impl VulkanEncoder {
     /// Writes the first timestamp of a pass, and keeps the last for its end.
     #[cold]
-    pub(crate) fn stamp_begin(&mut self, backend: &Vulkan, timestamps: NativeTimestamps) {
+    pub(crate) fn stamp_begin(&mut self, backend: &Vulkan, timestamps: &NativeTimestamps) {
         if let Some(index) = timestamps.begin {
             self.emit_timestamp(backend, timestamps.query_set, index);
         }

@@ -55,8 +55,7 @@ fn pass<'a>(
         colors,
         depth_stencil,
         sections: false,
-        occlusion_query_set: None,
-        timestamps: None,
+        queries: None,
     }
 }
 

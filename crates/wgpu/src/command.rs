@@ -198,7 +198,8 @@ impl Encoder for WgpuEncoder {
                 depth_ops: attachment.depth.as_ref().and_then(aspect),
                 stencil_ops: attachment.stencil.as_ref().and_then(aspect),
             });
-        let times = self.carry(backend, pass.timestamps);
+        let queries = pass.queries.copied().unwrap_or_default();
+        let times = self.carry(backend, queries.timestamps);
         self.immediates.forget();
         let native = wgpu::RenderPassDescriptor {
             label: backend.label(pass.label),
@@ -209,7 +210,7 @@ impl Encoder for WgpuEncoder {
                 beginning_of_pass_write_index: times.begin,
                 end_of_pass_write_index: times.end,
             }),
-            occlusion_query_set: pass.occlusion_query_set.map(|set| &backend.query_sets.get(set).raw),
+            occlusion_query_set: queries.occlusion.map(|set| &backend.query_sets.get(set).raw),
             multiview_mask: None,
         };
         self.pass = Pass::Render(self.raw.begin_render_pass(&native).forget_lifetime());
@@ -229,8 +230,8 @@ impl Encoder for WgpuEncoder {
         draw::emit_draw(pass, backend, state, draw);
     }
 
-    fn begin_compute_pass(&mut self, backend: &Wgpu, label: &str, timestamps: Option<NativeTimestamps>) {
-        let times = self.carry(backend, timestamps);
+    fn begin_compute_pass(&mut self, backend: &Wgpu, label: &str, timestamps: Option<&NativeTimestamps>) {
+        let times = self.carry(backend, timestamps.copied());
         self.immediates.forget();
         let native = wgpu::ComputePassDescriptor {
             label: Some(label),

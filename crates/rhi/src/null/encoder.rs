@@ -177,8 +177,9 @@ impl NullEncoder {
     }
 
     /// Writes the first timestamp of a pass; the last, for its end.
-    fn stamp(&mut self, backend: &Null, timestamps: Option<NativeTimestamps>) -> Option<(u32, u32)> {
-        let NativeTimestamps { query_set, begin, end } = timestamps?;
+    #[cold]
+    fn stamp(&mut self, backend: &Null, timestamps: &NativeTimestamps) -> Option<(u32, u32)> {
+        let NativeTimestamps { query_set, begin, end } = *timestamps;
         if let Some(index) = begin {
             self.write_timestamp(backend, query_set, index);
         }
@@ -344,11 +345,14 @@ impl Encoder for NullEncoder {
 
     fn begin_render_pass(&mut self, backend: &Null, pass: &NativeRenderPass<'_>) {
         const CALL: &str = "begin_render_pass";
-        let stamp = self.stamp(backend, pass.timestamps);
+        let timestamps = pass.queries.and_then(|queries| queries.timestamps.as_ref());
+        let stamp = timestamps.and_then(|timestamps| self.stamp(backend, timestamps));
         self.enter(CALL, if pass.sections { Place::Sections } else { Place::RenderPass });
-        (self.pass.stamp, self.pass.occlusion) = (stamp, pass.occlusion_query_set);
-        if let Some(set) = pass.occlusion_query_set {
-            self.uses_queries(backend, CALL, set, 0, 0);
+        if let Some(queries) = pass.queries {
+            (self.pass.stamp, self.pass.occlusion) = (stamp, queries.occlusion);
+            if let Some(set) = queries.occlusion {
+                self.uses_queries(backend, CALL, set, 0, 0);
+            }
         }
         if CHECK {
             for color in pass.colors.iter().flatten() {
@@ -420,10 +424,12 @@ impl Encoder for NullEncoder {
         });
     }
 
-    fn begin_compute_pass(&mut self, backend: &Null, label: &str, timestamps: Option<NativeTimestamps>) {
-        let stamp = self.stamp(backend, timestamps);
+    fn begin_compute_pass(&mut self, backend: &Null, label: &str, timestamps: Option<&NativeTimestamps>) {
+        let stamp = timestamps.and_then(|timestamps| self.stamp(backend, timestamps));
         self.enter("begin_compute_pass", Place::ComputePass);
-        self.pass.stamp = stamp;
+        if stamp.is_some() {
+            self.pass.stamp = stamp;
+        }
         self.push(|| NullCommand::BeginComputePass(label.into()));
     }
 

@@ -180,7 +180,7 @@ impl From<&NativeRenderPass<'_>> for NullRenderPass {
             layers: pass.layers,
             colors: pass.colors.to_vec(),
             depth_stencil: pass.depth_stencil,
-            occlusion_query_set: pass.occlusion_query_set,
+            occlusion_query_set: pass.queries.and_then(|queries| queries.occlusion),
         }
     }
 }

@@ -3,14 +3,14 @@
 use arrayvec::ArrayVec;
 
 use crate::backend::{
-    Backend, ClearValue, NativeAspect, NativeColor, NativeDepthStencil, NativeLoad, NativeRenderPass,
-    NativeTargets, StoreOp,
+    Backend, ClearValue, NativeAspect, NativeColor, NativeDepthStencil, NativeLoad, NativeQueries,
+    NativeRenderPass, NativeTargets, StoreOp,
 };
 use crate::caps::FormatUses;
 use crate::error::{Result, invalid, state, unsupported};
 use crate::handle::{BindGroup, QuerySet, Texture, TextureView};
 use crate::plan::{Aspects, ResourceUse, TextureRange, TextureUse};
-use crate::record::queries::{NativeQueries, PassTimestampWrites};
+use crate::record::queries::PassTimestampWrites;
 use crate::registry::{Registry, TextureViewRecord};
 use crate::types::{ShaderStages, TextureFormat, TextureSampleType, TextureUsages};
 
@@ -155,7 +155,7 @@ impl ResolvedPass {
         &'a self,
         label: &'a str,
         sections: bool,
-        queries: NativeQueries,
+        queries: Option<&'a NativeQueries>,
     ) -> NativeRenderPass<'a> {
         NativeRenderPass {
             label,
@@ -164,8 +164,7 @@ impl ResolvedPass {
             colors: &self.colors,
             depth_stencil: self.depth_stencil,
             sections,
-            occlusion_query_set: queries.occlusion,
-            timestamps: queries.timestamps,
+            queries,
         }
     }
 

@@ -16,7 +16,7 @@ mod render;
 mod slice;
 mod transfer;
 
-use crate::backend::{Backend, Encoder};
+use crate::backend::{Backend, Encoder, NativeQueries};
 use crate::desc::{BufferSlice, TexelLayout, TexturePlace};
 use crate::device::{Device, SubmissionToken};
 use crate::error::{Error, Result, invalid, named, state};
@@ -35,8 +35,8 @@ use crate::types::{Extent3d, TextureDimension};
 pub use attachments::{AspectOps, ColorAttachment, DepthStencilAttachment, RenderPassDesc};
 use attachments::{AttachmentUses, ResolvedPass};
 pub use compute::ComputePass;
+use queries::DeclaredQueries;
 pub use queries::PassTimestampWrites;
-use queries::{DeclaredQueries, NativeQueries};
 pub use render::RenderPass;
 pub use transfer::TransferPass;
 
@@ -340,19 +340,18 @@ impl<B: Backend> Recorder<'_, B> {
     ) -> Result<()> {
         let device = &mut *self.device;
         let Some(encoder) = &mut self.encoder else { return Ok(()) };
-        let declared = DeclaredQueries::of_render(desc);
-        let queries = match &declared {
-            None => NativeQueries::default(),
-            Some(declared) => begin_queries(device, encoder, declared, desc.label)?,
+        let queries = match desc.has_queries() {
+            false => None,
+            true => Some(begin_queries(device, encoder, &DeclaredQueries::of_render(desc), desc.label)?),
         };
         let times = device.timings.pass(desc.label);
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index);
         }
-        encoder.begin_render_pass(&device.backend, &resolved.native(desc.label, sections, queries));
+        encoder.begin_render_pass(&device.backend, &resolved.native(desc.label, sections, queries.as_ref()));
         let result = record(device, encoder);
         encoder.end_render_pass(&device.backend);
-        if declared.is_some() {
+        if queries.is_some() {
             device.scratch.kept.queries.end_pass();
         }
         if let Some((set, index)) = times {
@@ -434,19 +433,19 @@ impl<B: Backend> Recorder<'_, B> {
     ) -> Result<()> {
         let device = &mut *self.device;
         let Some(encoder) = &mut self.encoder else { return Ok(()) };
-        let declared = DeclaredQueries::of_compute(desc);
-        let queries = match &declared {
-            None => NativeQueries::default(),
-            Some(declared) => begin_queries(device, encoder, declared, desc.label)?,
+        let queries = match desc.has_queries() {
+            false => None,
+            true => Some(begin_queries(device, encoder, &DeclaredQueries::of_compute(desc), desc.label)?),
         };
         let times = device.timings.pass(desc.label);
         if let Some((set, index)) = times {
             encoder.write_timestamp(&device.backend, set, index);
         }
-        encoder.begin_compute_pass(&device.backend, desc.label, queries.timestamps);
+        let timestamps = queries.as_ref().and_then(|queries| queries.timestamps.as_ref());
+        encoder.begin_compute_pass(&device.backend, desc.label, timestamps);
         let result = record(device, encoder);
         encoder.end_compute_pass(&device.backend);
-        if declared.is_some() {
+        if queries.is_some() {
             device.scratch.kept.queries.end_pass();
         }
         if let Some((set, index)) = times {

@@ -13,7 +13,6 @@ use crate::plan::ResourceUse;
 use crate::record::attachments::ResolvedPass;
 use crate::record::bind::Kept;
 use crate::record::declared::Declared;
-use crate::record::queries::DeclaredQueries;
 use crate::record::{PassEnd, Recorder, RenderPass, RenderPassDesc};
 use crate::registry::Registry;
 
@@ -218,7 +217,7 @@ impl<B: Backend> Recorder<'_, B> {
         body: impl Fn(u32, RenderPass<'_, B>) -> PassEnd + Sync,
     ) -> Result<()> {
         let label = desc.label;
-        if DeclaredQueries::of_render(desc).is_some_and(|queries| queries.counts()) {
+        if desc.occlusion_query_set.is_some() || desc.pipeline_statistics_query_set.is_some() {
             let detail = "sections record apart; timestamps of the whole pass are possible";
             return Err(unsupported(format!("pass \"{label}\""), "queries in a pass of sections", detail));
         }

@@ -4,7 +4,7 @@
 //! then on. So nobody has to say beforehand which ones a pass will write, and what was not written is known without
 //! asking the GPU, which would wait for it.
 
-use crate::backend::{Backend, Encoder, NativeQuery, NativeTimestamps};
+use crate::backend::{Backend, Encoder, NativeQueries, NativeQuery, NativeTimestamps};
 use crate::error::{Error, Result, invalid, named, state};
 use crate::handle::{QuerySet, ResourceKind};
 use crate::record::{ComputePass, ComputePassDesc, RenderPass, RenderPassDesc};
@@ -31,34 +31,36 @@ pub(super) struct DeclaredQueries {
 }
 
 impl DeclaredQueries {
-    /// `None` of a pass without queries, as nearly all are.
-    #[inline]
-    pub(super) fn of_render(desc: &RenderPassDesc<'_>) -> Option<Self> {
-        let (occlusion, statistics) = (desc.occlusion_query_set, desc.pipeline_statistics_query_set);
-        let timestamps = desc.timestamp_writes;
-        let any = occlusion.is_some() | statistics.is_some() | timestamps.is_some();
-        any.then_some(Self { occlusion, statistics, timestamps })
+    pub(super) fn of_render(desc: &RenderPassDesc<'_>) -> Self {
+        Self {
+            occlusion: desc.occlusion_query_set,
+            statistics: desc.pipeline_statistics_query_set,
+            timestamps: desc.timestamp_writes,
+        }
     }
 
-    /// The same of a compute pass.
-    #[inline]
-    pub(super) fn of_compute(desc: &ComputePassDesc<'_>) -> Option<Self> {
+    pub(super) fn of_compute(desc: &ComputePassDesc<'_>) -> Self {
         let (statistics, timestamps) = (desc.pipeline_statistics_query_set, desc.timestamp_writes);
-        let any = statistics.is_some() | timestamps.is_some();
-        any.then_some(Self { occlusion: None, statistics, timestamps })
-    }
-
-    /// Whether draws are counted, which sections cannot do.
-    pub(super) fn counts(&self) -> bool {
-        self.occlusion.is_some() || self.statistics.is_some()
+        Self { occlusion: None, statistics, timestamps }
     }
 }
 
-/// What the backend is told of them.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct NativeQueries {
-    pub occlusion: Option<u32>,
-    pub timestamps: Option<NativeTimestamps>,
+impl RenderPassDesc<'_> {
+    /// Whether the pass has queries, as few have.
+    #[inline]
+    pub(super) fn has_queries(&self) -> bool {
+        self.occlusion_query_set.is_some()
+            | self.pipeline_statistics_query_set.is_some()
+            | self.timestamp_writes.is_some()
+    }
+}
+
+impl ComputePassDesc<'_> {
+    /// The same of a compute pass.
+    #[inline]
+    pub(super) fn has_queries(&self) -> bool {
+        self.pipeline_statistics_query_set.is_some() | self.timestamp_writes.is_some()
+    }
 }
 
 /// A set that the recording uses.

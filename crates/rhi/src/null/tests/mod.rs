@@ -145,8 +145,7 @@ fn empty_pass() -> NativeRenderPass<'static> {
         colors: &[],
         depth_stencil: None,
         sections: false,
-        occlusion_query_set: None,
-        timestamps: None,
+        queries: None,
     }
 }
 
