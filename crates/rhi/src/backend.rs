@@ -24,7 +24,11 @@
 //!   sections were executed, everything is told again.
 //! - **Coordinates.** Clip space has Y up and depth 0 to 1; framebuffer and texture row 0 is the top. A backend
 //!   whose native API differs hides it (Vulkan: a viewport of negative height).
+//! - **Pipeline jobs** run on another thread at any time between the call that made them and the end of the device, one
+//!   at a time, beside every other call.
 //! - **Panics** are defects.
+
+mod state;
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -45,14 +49,21 @@ use crate::shader::ShaderSource;
 pub use crate::slots::SlotTable;
 use crate::surface::{FrameUse, SurfaceBackend};
 use crate::types::{
-    BindGroupLayoutEntry, Extent3d, IndexFormat, Origin3d, TextureAspect, TextureDimension, TextureFormat,
-    TextureViewDimension,
+    BindGroupLayoutEntry, Extent3d, Origin3d, TextureAspect, TextureDimension, TextureFormat, TextureViewDimension,
+};
+pub use state::{
+    BindState, BoundBuffer, BoundGroup, Dirty, MAX_DYNAMIC_OFFSETS, MAX_GROUPS, MAX_IMMEDIATES,
+    MAX_VERTEX_BUFFERS, NOT_BOUND, VertexBuffers,
 };
 
 /// A GPU API, or something that behaves like one.
 pub trait Backend: SurfaceBackend + Sized + Send + Sync + 'static {
     /// Records commands natively.
     type Encoder: Encoder<Backend = Self>;
+
+    /// What [a job](Self::render_pipeline_job) makes: a native pipeline in no slot yet.
+    /// [`Infallible`](std::convert::Infallible) where there are no jobs.
+    type Compiled: Debug + Send + 'static;
 
     /// The backend's name, lower case: `vulkan`, `null`.
     const NAME: &'static str;
@@ -184,6 +195,31 @@ pub trait Backend: SurfaceBackend + Sized + Send + Sync + 'static {
     /// Destroys a shader module.
     fn destroy_shader_module(&mut self, slot: u32);
 
+    /// A raster pipeline's compilation as a job for another thread, or `None` where pipelines compile only on the
+    /// device's own: then none is ever asked for again. The device keeps layout and modules until the job has ended and
+    /// what it made was adopted or discarded, and does all that before the backend goes. A job that is dropped leaves nothing.
+    fn render_pipeline_job(
+        &self,
+        desc: &RenderPipelineDesc<'_>,
+    ) -> Result<Option<PipelineJob<Self::Compiled>>, BackendError> {
+        let _ = desc;
+        Ok(None)
+    }
+    /// The same of a compute pipeline.
+    fn compute_pipeline_job(
+        &self,
+        desc: &ComputePipelineDesc<'_>,
+    ) -> Result<Option<PipelineJob<Self::Compiled>>, BackendError> {
+        let _ = desc;
+        Ok(None)
+    }
+    /// Puts what a job made into an empty slot.
+    fn adopt_render_pipeline(&mut self, slot: u32, label: &str, compiled: Self::Compiled);
+    /// The same of a compute pipeline.
+    fn adopt_compute_pipeline(&mut self, slot: u32, label: &str, compiled: Self::Compiled);
+    /// Destroys what a job made and nobody wants.
+    fn discard_compiled(&mut self, compiled: Self::Compiled);
+
     /// Creates a raster pipeline. The handles in `desc` are live; use their slots.
     fn create_render_pipeline(&mut self, slot: u32, desc: &RenderPipelineDesc<'_>) -> NativeResult;
     /// Destroys a raster pipeline.
@@ -193,6 +229,21 @@ pub trait Backend: SurfaceBackend + Sized + Send + Sync + 'static {
     fn create_compute_pipeline(&mut self, slot: u32, desc: &ComputePipelineDesc<'_>) -> NativeResult;
     /// Destroys a compute pipeline.
     fn destroy_compute_pipeline(&mut self, slot: u32);
+
+    /// Whose the driver's pipeline cache is; `None` on a backend without one.
+    fn pipeline_cache_identity(&self) -> Option<PipelineCacheIdentity> {
+        None
+    }
+    /// What the driver keeps of compiled pipelines. Pipeline jobs may run meanwhile.
+    fn pipeline_cache_data(&self) -> Result<Vec<u8>, BackendError> {
+        Err(no_cache())
+    }
+    /// Adds what [`Self::pipeline_cache_data`] gave to what the driver keeps. It is of the same identity and unchanged; no
+    /// pipeline job exists.
+    fn add_pipeline_cache(&mut self, data: &[u8]) -> NativeResult {
+        let _ = data;
+        Err(no_cache())
+    }
 
     /// Creates a set of queries, all reset.
     fn create_query_set(&mut self, slot: u32, desc: &QuerySetDesc<'_>) -> NativeResult;
@@ -246,6 +297,30 @@ pub fn bare_handle<K>(slot: u32) -> Handle<K> {
 #[cold]
 fn no_sections() -> BackendError {
     BackendError::Failed { call: "section", detail: "this backend has no sections".into() }
+}
+
+/// Compiles a pipeline, on whichever thread calls it. It shares nothing with the backend that needs its borrow.
+pub type PipelineJob<C> = Box<dyn FnOnce() -> Result<C, BackendError> + Send>;
+
+/// What a backend without a pipeline cache answers to calls that it never gets.
+#[cold]
+fn no_cache() -> BackendError {
+    BackendError::Failed { call: "pipeline cache", detail: "this backend has none".into() }
+}
+
+/// What must be the same for a driver's pipeline cache to be read again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PipelineCacheIdentity {
+    /// [`Backend::NAME`], at most sixteen bytes of it.
+    pub backend: &'static str,
+    /// The adapter's vendor, as the driver numbers it.
+    pub vendor: u32,
+    /// The adapter.
+    pub device: u32,
+    /// The driver's version, in its own form.
+    pub driver_version: u32,
+    /// The driver's name for the form of its caches.
+    pub uuid: [u8; 16],
 }
 
 /// The result of creating something natively.
@@ -392,151 +467,6 @@ pub struct NativeTargets<'a> {
     pub depth_stencil: Option<TextureFormat>,
     /// Samples of all of them.
     pub samples: u32,
-}
-
-bitflags::bitflags! {
-    /// What changed since the last draw or dispatch.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-    pub struct Dirty: u32 {
-        /// The pipeline.
-        const PIPELINE = 1 << 0;
-        /// Group 0 or its offsets; groups 1 to 3 are the next bits.
-        const GROUP0 = 1 << 1;
-        /// Group 1.
-        const GROUP1 = 1 << 2;
-        /// Group 2.
-        const GROUP2 = 1 << 3;
-        /// Group 3.
-        const GROUP3 = 1 << 4;
-        /// Some vertex buffers: `BindState::dirty_vertex_buffers` says which.
-        const VERTEX_BUFFERS = 1 << 5;
-        /// The index buffer.
-        const INDEX_BUFFER = 1 << 6;
-        /// The viewport.
-        const VIEWPORT = 1 << 7;
-        /// The scissor.
-        const SCISSOR = 1 << 8;
-        /// The blend constant.
-        const BLEND_CONSTANT = 1 << 9;
-        /// The stencil reference.
-        const STENCIL_REFERENCE = 1 << 10;
-        /// The immediates.
-        const IMMEDIATES = 1 << 11;
-    }
-}
-
-impl Dirty {
-    /// The bit of a group.
-    #[inline]
-    pub const fn group(index: u32) -> Dirty {
-        Dirty::from_bits_retain(Dirty::GROUP0.bits() << index)
-    }
-
-    /// Every group.
-    pub const GROUPS: Dirty = Dirty::GROUP0.union(Dirty::GROUP1).union(Dirty::GROUP2).union(Dirty::GROUP3);
-}
-
-/// In place of what binds a buffer or group: the encoder has none there, or it is not known which.
-pub const NOT_BOUND: u64 = u64::MAX;
-/// Bind groups of a pass.
-pub const MAX_GROUPS: usize = 4;
-/// Vertex buffers of a pass.
-pub const MAX_VERTEX_BUFFERS: usize = 16;
-/// Dynamic offsets of a group.
-pub const MAX_DYNAMIC_OFFSETS: usize = 12;
-/// Bytes of immediates.
-pub const MAX_IMMEDIATES: usize = 256;
-
-/// A bound group with its dynamic offsets.
-#[derive(Debug, Clone, Copy)]
-pub struct BoundGroup {
-    /// What [`Backend::native_group`] answered.
-    pub native: u64,
-    /// How many offsets are in use.
-    pub offset_count: u32,
-    /// Offsets in bytes, in binding order.
-    pub offsets: [u32; MAX_DYNAMIC_OFFSETS],
-}
-
-/// A bound vertex or index buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BoundBuffer {
-    /// What [`Backend::native_buffer`] answered.
-    pub native: u64,
-    /// The first byte; zero when there are none.
-    pub offset: u64,
-    /// How many bytes.
-    pub size: u64,
-}
-
-/// The vertex buffers by slot, each part in a list of its own, as native calls take them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct VertexBuffers {
-    /// What [`Backend::native_buffer`] answered.
-    pub natives: [u64; MAX_VERTEX_BUFFERS],
-    /// The first bytes; zero where there are none.
-    pub offsets: [u64; MAX_VERTEX_BUFFERS],
-    /// How many bytes.
-    pub sizes: [u64; MAX_VERTEX_BUFFERS],
-}
-
-impl Default for BoundBuffer {
-    fn default() -> Self {
-        Self { native: NOT_BOUND, offset: 0, size: 0 }
-    }
-}
-
-impl Default for VertexBuffers {
-    fn default() -> Self {
-        let none = [0; MAX_VERTEX_BUFFERS];
-        Self { natives: [NOT_BOUND; MAX_VERTEX_BUFFERS], offsets: none, sizes: none }
-    }
-}
-
-impl VertexBuffers {
-    /// The buffer at a slot.
-    #[inline]
-    pub fn get(&self, index: usize) -> BoundBuffer {
-        BoundBuffer { native: self.natives[index], offset: self.offsets[index], size: self.sizes[index] }
-    }
-
-    /// Puts a buffer at a slot.
-    #[inline]
-    pub fn set(&mut self, index: usize, buffer: BoundBuffer) {
-        (self.natives[index], self.offsets[index], self.sizes[index]) =
-            (buffer.native, buffer.offset, buffer.size);
-    }
-}
-
-/// The state that draws and dispatches read; only what [`Dirty`] names has changed.
-#[derive(Debug, Clone)]
-pub struct BindState {
-    /// The pipeline's slot.
-    pub pipeline: u32,
-    /// The pipeline layout's slot.
-    pub layout: u32,
-    /// The groups.
-    pub groups: [BoundGroup; MAX_GROUPS],
-    /// The vertex buffers.
-    pub vertex_buffers: VertexBuffers,
-    /// Which vertex buffers changed, a bit for each; none without [`Dirty::VERTEX_BUFFERS`].
-    pub dirty_vertex_buffers: u32,
-    /// The index buffer.
-    pub index_buffer: BoundBuffer,
-    /// The index format.
-    pub index_format: IndexFormat,
-    /// x, y, width, height, minimum and maximum depth, from the top left.
-    pub viewport: [f32; 6],
-    /// x, y, width and height, from the top left; never empty when a draw arrives.
-    pub scissor: [u32; 4],
-    /// The blend constant.
-    pub blend_constant: [f32; 4],
-    /// The stencil reference.
-    pub stencil_reference: u32,
-    /// The immediates.
-    pub immediates: [u8; MAX_IMMEDIATES],
-    /// The bytes of immediates that changed: first and one past the last.
-    pub dirty_immediates: (u32, u32),
 }
 
 /// One draw.

@@ -418,7 +418,7 @@ impl Default for PrimitiveDesc {
 }
 
 /// Depth and stencil tests.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DepthStencilDesc {
     /// The attachment's format.
     pub format: TextureFormat,
@@ -446,7 +446,7 @@ impl DepthStencilDesc {
 }
 
 /// One color target of a pipeline.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ColorTarget {
     /// The attachment's format.
     pub format: TextureFormat,

@@ -17,7 +17,7 @@ use crate::owned::{DropNote, DropQueue, Owned};
 use crate::plan::{HazardMode, Ledger, Planner};
 use crate::registry::Registry;
 use crate::request::{DeviceRequest, StorageCeilings};
-use crate::services::{FrameArena, ReadbackRing, Timings, UploadRing};
+use crate::services::{FrameArena, Pipelines, ReadbackRing, Timings, UploadRing};
 use crate::surface::Surfaces;
 use crate::types::TextureFormat;
 
@@ -84,6 +84,7 @@ pub struct Device<B: Backend> {
     pub(crate) readbacks: ReadbackRing,
     pub(crate) frame_arena: FrameArena,
     pub(crate) timings: Timings,
+    pub(crate) pipelines: Pipelines<B>,
     pub(crate) surfaces: Surfaces,
     pub(crate) drops: &'static DropQueue,
     pub(crate) scratch: crate::record::Scratch<B>,
@@ -149,6 +150,7 @@ impl<B: Backend> Device<B> {
             readbacks: ReadbackRing::new(request.storage.readback),
             frame_arena: FrameArena::new(request.storage.frame_arena_page),
             timings: Timings::default(),
+            pipelines: Pipelines::default(),
             surfaces: Surfaces::default(),
             drops: DropQueue::lend(),
             scratch: crate::record::Scratch::default(),
@@ -324,8 +326,8 @@ impl<B: Backend> Device<B> {
         self.wait(last, timeout)
     }
 
-    /// Reads what the GPU has finished and what was dropped, and releases what nothing needs any more. Every
-    /// submission does this too. Never waits.
+    /// Reads what the GPU has finished and what was dropped, releases what nothing needs any more, and publishes requested
+    /// pipelines that are compiled. Every recording begins with this. Never waits for the GPU.
     pub fn maintain(&mut self) -> Result<()> {
         self.poll()?;
         self.collect_drops();
@@ -336,7 +338,7 @@ impl<B: Backend> Device<B> {
             self.retire();
             self.retire_surfaces();
         }
-        Ok(())
+        if self.pipelines.is_busy() { self.publish_pipelines() } else { Ok(()) }
     }
 
     /// Takes back what was dropped when a creation would not fit otherwise. Never called while recording: an open
@@ -377,9 +379,9 @@ impl<B: Backend> Device<B> {
         }
     }
 
-    fn collect_drops(&mut self) {
+    pub(crate) fn collect_drops(&mut self) {
         let (submitted, completed) = (self.submitted, self.completed);
-        let Self { registry, backend, ledger, readbacks, tag, .. } = self;
+        let Self { registry, backend, ledger, readbacks, pipelines, tag, .. } = self;
         self.drops.take(&mut self.late_drops, |note| match note {
             DropNote::Resource { kind, bits } => {
                 // A note of another tag is for the device that had the queue before.
@@ -390,7 +392,10 @@ impl<B: Backend> Device<B> {
                 }
             }
             DropNote::Readback { device, id } if device == *tag => readbacks.cancel(id, completed),
-            DropNote::Readback { .. } => {}
+            DropNote::Pipeline { device, id } if device == *tag => {
+                pipelines.released(id, registry, submitted);
+            }
+            DropNote::Readback { .. } | DropNote::Pipeline { .. } => {}
         });
     }
 
@@ -401,8 +406,8 @@ impl<B: Backend> Device<B> {
     /// Destroys a resource by handle: the handle is stale at once, memory goes when dependents and the GPU are done.
     ///
     /// # Errors
-    /// A stale or foreign handle, also on the second destruction; a page of the frame arena and an image of a surface,
-    /// which are the device's.
+    /// A stale or foreign handle, also on the second destruction; a page of the frame arena, an image of a surface and the
+    /// pipeline of a request, which are the device's.
     pub fn destroy<K: Kind>(&mut self, handle: Handle<K>) -> Result<()> {
         self.check_lost("destroy")?;
         self.collect_drops();
@@ -415,6 +420,13 @@ impl<B: Backend> Device<B> {
         }
         if handle.device() == self.tag && self.is_of_surface(K::KIND, handle.slot()) {
             return Err(state("destroy", "a resource that the program made", "one of a surface"));
+        }
+        if handle.device() == self.tag && self.is_of_request(handle) {
+            return Err(state(
+                "destroy",
+                "a pipeline that the program made",
+                "one of a request, which its tickets keep",
+            ));
         }
         let foreign = handle.device() != self.tag;
         if foreign || !self.registry.destroy(K::KIND, handle.slot(), handle.generation(), self.submitted) {
@@ -432,6 +444,18 @@ impl<B: Backend> Device<B> {
         match kind {
             ResourceKind::Texture => self.registry.textures.at(slot).is_some_and(|record| record.surface),
             ResourceKind::TextureView => self.surfaces.owns_view(slot),
+            _ => false,
+        }
+    }
+
+    fn is_of_request<K: Kind>(&self, handle: Handle<K>) -> bool {
+        match K::KIND {
+            ResourceKind::RenderPipeline => {
+                self.registry.render_pipelines.get(handle).is_some_and(|record| record.requested)
+            }
+            ResourceKind::ComputePipeline => {
+                self.registry.compute_pipelines.get(handle).is_some_and(|record| record.requested)
+            }
             _ => false,
         }
     }
@@ -475,6 +499,8 @@ impl<B: Backend> Device<B> {
 
 impl<B: Backend> Drop for Device<B> {
     fn drop(&mut self) {
+        // Jobs use the device and what the registry keeps for them.
+        self.stop_pipelines();
         // Bounded: a GPU that hangs must not hang the program's end. What it still uses is left to the backend's own
         // end, for nothing may be destroyed in use.
         if self.lost.is_none() && self.submitted > self.completed {

@@ -106,8 +106,9 @@ pub use record::{
 pub use request::{AdapterSelector, DeviceRequest, ObjectCeilings, StorageCeilings, Validation};
 pub use residency::TextureResidency;
 pub use services::{
-    FrameTime, GpuTime, PassTime, PipelineStatistics, QueryState, QueryTicket, QueryValue, ReadTicket,
-    TimestampPrecision, Timing, UploadState, UploadTicket,
+    CacheFileError, CacheLoad, CacheRejection, FrameTime, GpuTime, LivePipeline, LiveUpdate, PassTime,
+    PipelineCacheFile, PipelineCounts, PipelineState, PipelineStatistics, PipelineTicket, QueryState,
+    QueryTicket, QueryValue, ReadTicket, TimestampPrecision, Timing, UploadState, UploadTicket,
 };
 pub use surface::{Acquired, Skip, Surface, SurfaceConfig, SurfaceFrame, SurfaceTarget};
 
@@ -124,6 +125,8 @@ mod guide {
     pub struct Attachments;
     #[doc = include_str!("../../../docs/guide/bindings.md")]
     pub struct Bindings;
+    #[doc = include_str!("../../../docs/guide/pipelines.md")]
+    pub struct Pipelines;
     #[doc = include_str!("../../../docs/guide/queries.md")]
     pub struct Queries;
     #[doc = include_str!("../../../docs/guide/windows.md")]

@@ -45,6 +45,11 @@ pub(crate) enum DropNote {
         device: DeviceTag,
         id: u64,
     },
+    /// A ticket of a requested pipeline.
+    Pipeline {
+        device: DeviceTag,
+        id: u64,
+    },
 }
 
 /// A place of the ring: a note in two words.
@@ -52,11 +57,12 @@ pub(crate) enum DropNote {
 struct Note {
     /// The handle's bits or the readback's number. Zero while nothing is written: neither is ever zero.
     subject: AtomicU64,
-    /// The kind of the resource; from [`READBACK`] on, the device of a readback.
+    /// The kind of the resource; from [`READBACK`] on the device of a readback, from [`PIPELINE`] on that of a request.
     what: AtomicU64,
 }
 
 const READBACK: u64 = ResourceKind::ALL.len() as u64;
+const PIPELINE: u64 = READBACK + 1 + u16::MAX as u64;
 
 /// The last number that a thread was given.
 static THREADS: AtomicU64 = AtomicU64::new(0);
@@ -119,6 +125,7 @@ impl DropQueue {
         let (subject, what) = match note {
             DropNote::Resource { kind, bits } => (bits, kind as u64),
             DropNote::Readback { device, id } => (id, READBACK + u64::from(device.0)),
+            DropNote::Pipeline { device, id } => (id, PIPELINE + u64::from(device.0)),
         };
         let place = &self.ring[(head % ROOM) as usize];
         place.what.store(what, Ordering::Relaxed);
@@ -159,7 +166,10 @@ impl DropQueue {
             tail += 1;
             read(match ResourceKind::ALL.get(what as usize) {
                 Some(&kind) => DropNote::Resource { kind, bits: subject },
-                None => DropNote::Readback { device: DeviceTag((what - READBACK) as u16), id: subject },
+                None if what < PIPELINE => {
+                    DropNote::Readback { device: DeviceTag((what - READBACK) as u16), id: subject }
+                }
+                None => DropNote::Pipeline { device: DeviceTag((what - PIPELINE) as u16), id: subject },
             });
         }
         if tail != first {
@@ -230,10 +240,10 @@ mod tests {
 
     fn note(id: u64) -> DropNote {
         let kind = ResourceKind::ALL[id as usize % ResourceKind::ALL.len()];
-        if id.is_multiple_of(2) {
-            DropNote::Resource { kind, bits: id + 1 }
-        } else {
-            DropNote::Readback { device: DeviceTag(u16::MAX), id }
+        match id % 4 {
+            0 | 2 => DropNote::Resource { kind, bits: id + 1 },
+            1 => DropNote::Readback { device: DeviceTag(u16::MAX), id },
+            _ => DropNote::Pipeline { device: DeviceTag(u16::MAX - (id % 2) as u16), id },
         }
     }
 
@@ -278,7 +288,7 @@ mod tests {
         });
         let number = |note: &DropNote| match *note {
             DropNote::Resource { bits, .. } => bits - 1,
-            DropNote::Readback { id, .. } => id,
+            DropNote::Readback { id, .. } | DropNote::Pipeline { id, .. } => id,
         };
         seen.sort_unstable_by_key(number);
         assert!(seen.into_iter().eq((0..THREADS * EACH).map(note)), "each note once");

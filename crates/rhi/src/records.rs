@@ -10,7 +10,7 @@ use crate::handle::BindGroupLayout;
 use crate::label::Label;
 use crate::plan::{Aspects, BufferUse, Layout, ResourceUse, TextureRange, TextureUse};
 use crate::sampled::{Class, Classes};
-use crate::shader::ShaderSource;
+use crate::services::Content;
 use crate::table::Record;
 use crate::types::{
     BindGroupLayoutEntry, BindingType, BufferBindingType, BufferUsages, Extent3d, IndexFormat, QueryType,
@@ -257,7 +257,7 @@ pub(crate) struct PipelineLayoutRecord {
 #[derive(Debug)]
 pub(crate) struct ShaderModuleRecord {
     pub label: Label,
-    pub source: ShaderSource,
+    pub content: Content,
 }
 
 /// What one vertex buffer of a pipeline must hold for a draw.
@@ -294,6 +294,8 @@ pub(crate) struct RenderPipelineRecord {
     pub writes_depth: bool,
     pub writes_stencil: bool,
     pub samples: u32,
+    /// Whether a request owns it.
+    pub requested: bool,
 }
 
 #[derive(Debug)]
@@ -301,6 +303,8 @@ pub(crate) struct ComputePipelineRecord {
     pub label: Label,
     pub interface: PipelineInterface,
     pub module: u32,
+    /// Whether a request owns it.
+    pub requested: bool,
 }
 
 #[derive(Debug)]

@@ -47,7 +47,7 @@ impl ShaderSource {
 }
 
 /// What reflection found in one entry point.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryPoint {
     /// The name as written in the source.
     pub name: &'static str,

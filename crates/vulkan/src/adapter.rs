@@ -28,6 +28,9 @@ const MOCK: &str = "Vulkan Mock Device";
 pub(crate) struct Physical {
     pub raw: vk::PhysicalDevice,
     pub info: AdapterInfo,
+    /// Whose pipeline caches it reads.
+    pub driver_version: u32,
+    pub cache_uuid: [u8; 16],
     /// The family with graphics and compute; meaningless when the adapter is not usable.
     pub queue_family: u32,
     /// Which bits of a timestamp count; zero without timestamps.
@@ -197,6 +200,8 @@ impl Physical {
         Self {
             raw,
             info,
+            driver_version: base.driver_version,
+            cache_uuid: base.pipeline_cache_uuid,
             queue_family: family.unwrap_or(0) as u32,
             timestamp_mask,
             timestamp_period: base.limits.timestamp_period,

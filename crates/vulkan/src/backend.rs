@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use ash::vk;
-use purlin_rhi::backend::{Backend, NativeBinding, NativeMemory, NativeResult, NativeView};
+use purlin_rhi::backend::{
+    Backend, NativeBinding, NativeMemory, NativeResult, NativeView, PipelineCacheIdentity, PipelineJob,
+};
 use purlin_rhi::caps::{AdapterInfo, Capabilities, FormatUses};
 use purlin_rhi::desc::{
     BufferDesc, ComputePipelineDesc, HeapDesc, MemoryClass, MemoryNeeds, QuerySetDesc, RenderPipelineDesc,
@@ -21,9 +23,11 @@ use purlin_rhi::types::{BindGroupLayoutEntry, TextureDimension, TextureFormat};
 
 use crate::command::VulkanEncoder;
 use crate::device::{self, Vulkan};
+use crate::pipeline::CompiledPipeline;
 
 impl Backend for Vulkan {
     type Encoder = VulkanEncoder;
+    type Compiled = CompiledPipeline;
 
     const NAME: &'static str = "vulkan";
 
@@ -200,6 +204,32 @@ impl Backend for Vulkan {
         }
     }
 
+    fn render_pipeline_job(
+        &self,
+        desc: &RenderPipelineDesc<'_>,
+    ) -> Result<Option<PipelineJob<CompiledPipeline>>, BackendError> {
+        self.render_job(desc).map(Some)
+    }
+
+    fn compute_pipeline_job(
+        &self,
+        desc: &ComputePipelineDesc<'_>,
+    ) -> Result<Option<PipelineJob<CompiledPipeline>>, BackendError> {
+        self.compute_job(desc).map(Some)
+    }
+
+    fn adopt_render_pipeline(&mut self, slot: u32, label: &str, compiled: CompiledPipeline) {
+        self.put_render_pipeline(slot, label, compiled);
+    }
+
+    fn adopt_compute_pipeline(&mut self, slot: u32, label: &str, compiled: CompiledPipeline) {
+        self.put_compute_pipeline(slot, label, compiled);
+    }
+
+    fn discard_compiled(&mut self, compiled: CompiledPipeline) {
+        self.drop_compiled(compiled);
+    }
+
     fn create_render_pipeline(&mut self, slot: u32, desc: &RenderPipelineDesc<'_>) -> NativeResult {
         self.new_render_pipeline(slot, desc)
     }
@@ -220,6 +250,18 @@ impl Backend for Vulkan {
             // SAFETY: no submission uses it any more.
             unsafe { self.raw.destroy_pipeline(pipeline, None) };
         }
+    }
+
+    fn pipeline_cache_identity(&self) -> Option<PipelineCacheIdentity> {
+        Some(self.cache_identity())
+    }
+
+    fn pipeline_cache_data(&self) -> Result<Vec<u8>, BackendError> {
+        self.cache_data()
+    }
+
+    fn add_pipeline_cache(&mut self, data: &[u8]) -> NativeResult {
+        self.add_cache(data)
     }
 
     fn create_query_set(&mut self, slot: u32, desc: &QuerySetDesc<'_>) -> NativeResult {

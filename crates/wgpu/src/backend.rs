@@ -1,5 +1,6 @@
 //! The trait, call by call: each goes to the file that owns the object.
 
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ use crate::errors::now;
 
 impl Backend for Wgpu {
     type Encoder = WgpuEncoder;
+    /// Requests compile on the thread of the device, as in browsers they must.
+    type Compiled = Infallible;
 
     const NAME: &'static str = "wgpu";
 
@@ -136,6 +139,18 @@ impl Backend for Wgpu {
 
     fn destroy_shader_module(&mut self, slot: u32) {
         self.shader_modules.take(slot);
+    }
+
+    fn adopt_render_pipeline(&mut self, _: u32, _: &str, compiled: Infallible) {
+        match compiled {}
+    }
+
+    fn adopt_compute_pipeline(&mut self, _: u32, _: &str, compiled: Infallible) {
+        match compiled {}
+    }
+
+    fn discard_compiled(&mut self, compiled: Infallible) {
+        match compiled {}
     }
 
     fn create_render_pipeline(&mut self, slot: u32, desc: &RenderPipelineDesc<'_>) -> NativeResult {

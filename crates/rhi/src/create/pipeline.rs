@@ -16,6 +16,7 @@ use crate::registry::{
     ComputePipelineRecord, PipelineInterface, PipelineLayoutRecord, RenderPipelineRecord, ShaderModuleRecord,
     VertexNeed,
 };
+use crate::services::Content;
 use crate::shader::{EntryPoint, ShaderBinding, ShaderSource};
 use crate::types::{
     BindGroupLayoutEntry, BindingType, BufferBindingType, ColorWrites, PolygonMode, PrimitiveTopology,
@@ -44,7 +45,7 @@ impl<B: Backend> Device<B> {
         if let Err(error) = self.backend.create_shader_module(slot, source) {
             return Err(self.backend_error(error, what()));
         }
-        let record = ShaderModuleRecord { label: source.label.into(), source: *source };
+        let record = ShaderModuleRecord { label: source.label.into(), content: Content::new(source) };
         let handle = self.registry.modules.insert(slot, record);
         Ok(self.own(handle))
     }
@@ -56,8 +57,9 @@ impl<B: Backend> Device<B> {
         what: impl Fn() -> String,
     ) -> Result<&'static EntryPoint> {
         let module = self.registry.modules.check(stage.module, &what)?;
-        let Some(entry) = module.source.entry(stage.entry) else {
-            let names: Vec<_> = module.source.entries.iter().map(|entry| entry.name).collect();
+        let source = module.content.source();
+        let Some(entry) = source.entry(stage.entry) else {
+            let names: Vec<_> = source.entries.iter().map(|entry| entry.name).collect();
             let expected = format!("an entry point of \"{}\": {}", module.label, names.join(", "));
             return Err(invalid(what(), "entry", expected, format!("\"{}\"", stage.entry)));
         };
@@ -145,9 +147,26 @@ impl<B: Backend> Device<B> {
         &mut self,
         desc: &ComputePipelineDesc<'_>,
     ) -> Result<Owned<kind::ComputePipeline>> {
-        let what = || named(ResourceKind::ComputePipeline, desc.label);
         self.check_lost("create_compute_pipeline")?;
         self.make_room(ResourceKind::ComputePipeline, 0)?;
+        let record = self.check_compute_pipeline(desc)?;
+        let slot = self.registry.compute_pipelines.next_slot()?;
+        if let Err(error) = self.backend.create_compute_pipeline(slot, desc) {
+            return Err(self.backend_error(error, named(ResourceKind::ComputePipeline, desc.label)));
+        }
+        self.pipelines.created();
+        self.registry.pipeline_layouts.retain(record.interface.layout);
+        self.registry.modules.retain(record.module);
+        let handle = self.registry.compute_pipelines.insert(slot, record);
+        Ok(self.own(handle))
+    }
+
+    /// Checks a description; what the registry will keep of it.
+    pub(crate) fn check_compute_pipeline(
+        &self,
+        desc: &ComputePipelineDesc<'_>,
+    ) -> Result<ComputePipelineRecord> {
+        let what = || named(ResourceKind::ComputePipeline, desc.label);
         let entry = self.entry(&desc.compute, ShaderStages::COMPUTE, what)?;
         let limits = self.limits();
         let [x, y, z] = entry.workgroup_size;
@@ -164,17 +183,8 @@ impl<B: Backend> Device<B> {
             }
         }
         let interface = self.interface(desc.layout, &[entry], what)?;
-        let slot = self.registry.compute_pipelines.next_slot()?;
-        if let Err(error) = self.backend.create_compute_pipeline(slot, desc) {
-            return Err(self.backend_error(error, what()));
-        }
-        self.registry.pipeline_layouts.retain(desc.layout.slot());
-        self.registry.modules.retain(desc.compute.module.slot());
-        let handle = self.registry.compute_pipelines.insert(
-            slot,
-            ComputePipelineRecord { label: desc.label.into(), interface, module: desc.compute.module.slot() },
-        );
-        Ok(self.own(handle))
+        let module = desc.compute.module.slot();
+        Ok(ComputePipelineRecord { label: desc.label.into(), interface, module, requested: false })
     }
 
     /// Creates a raster pipeline. Compiles now; not for the frame path.
@@ -188,9 +198,28 @@ impl<B: Backend> Device<B> {
         &mut self,
         desc: &RenderPipelineDesc<'_>,
     ) -> Result<Owned<kind::RenderPipeline>> {
-        let what = || named(ResourceKind::RenderPipeline, desc.label);
         self.check_lost("create_render_pipeline")?;
         self.make_room(ResourceKind::RenderPipeline, 0)?;
+        let record = self.check_render_pipeline(desc)?;
+        let slot = self.registry.render_pipelines.next_slot()?;
+        if let Err(error) = self.backend.create_render_pipeline(slot, desc) {
+            return Err(self.backend_error(error, named(ResourceKind::RenderPipeline, desc.label)));
+        }
+        self.pipelines.created();
+        self.registry.pipeline_layouts.retain(record.interface.layout);
+        for &module in &record.modules {
+            self.registry.modules.retain(module);
+        }
+        let handle = self.registry.render_pipelines.insert(slot, record);
+        Ok(self.own(handle))
+    }
+
+    /// Checks a description; what the registry will keep of it.
+    pub(crate) fn check_render_pipeline(
+        &self,
+        desc: &RenderPipelineDesc<'_>,
+    ) -> Result<RenderPipelineRecord> {
+        let what = || named(ResourceKind::RenderPipeline, desc.label);
         let vertex = self.entry(&desc.vertex, ShaderStages::VERTEX, what)?;
         let fragment = match &desc.fragment {
             Some(stage) => Some(self.entry(stage, ShaderStages::FRAGMENT, what)?),
@@ -209,37 +238,22 @@ impl<B: Backend> Device<B> {
         }
         self.check_targets(desc, fragment, what)?;
         let (writes_depth, writes_stencil) = self.check_depth_stencil(desc, what)?;
-        let slot = self.registry.render_pipelines.next_slot()?;
-        if let Err(error) = self.backend.create_render_pipeline(slot, desc) {
-            return Err(self.backend_error(error, what()));
-        }
-        self.registry.pipeline_layouts.retain(desc.layout.slot());
         let mut modules: SmallVec<[u32; 2]> = SmallVec::new();
         modules.push(desc.vertex.module.slot());
         modules.extend(desc.fragment.iter().map(|stage| stage.module.slot()));
-        for &module in &modules {
-            self.registry.modules.retain(module);
-        }
-        let handle = self.registry.render_pipelines.insert(
-            slot,
-            RenderPipelineRecord {
-                label: desc.label.into(),
-                interface,
-                modules,
-                vertex_buffers,
-                strip_index_format: desc.primitive.strip_index_format,
-                colors: desc
-                    .targets
-                    .iter()
-                    .map(|target| target.as_ref().map(|target| target.format))
-                    .collect(),
-                depth_stencil: desc.depth_stencil.as_ref().map(|state| state.format),
-                writes_depth,
-                writes_stencil,
-                samples: desc.multisample.count,
-            },
-        );
-        Ok(self.own(handle))
+        Ok(RenderPipelineRecord {
+            label: desc.label.into(),
+            interface,
+            modules,
+            vertex_buffers,
+            strip_index_format: desc.primitive.strip_index_format,
+            colors: desc.targets.iter().map(|target| target.as_ref().map(|target| target.format)).collect(),
+            depth_stencil: desc.depth_stencil.as_ref().map(|state| state.format),
+            writes_depth,
+            writes_stencil,
+            samples: desc.multisample.count,
+            requested: false,
+        })
     }
 
     fn vertex_needs(

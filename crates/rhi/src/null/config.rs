@@ -35,6 +35,10 @@ pub struct NullConfig {
     /// Whether encoders keep what is bound from pass to pass; see
     /// [`Encoder::keeps_state`](crate::backend::Encoder::keeps_state).
     pub keeps_state: bool,
+    /// Whether requested pipelines compile on another thread. When off, the device compiles them.
+    pub pipeline_jobs: bool,
+    /// Whether there is a pipeline cache.
+    pub pipeline_cache: bool,
     /// Nanoseconds of a timestamp tick.
     pub timestamp_period: f32,
     /// Bits of a timestamp. Those beyond are cut off.
@@ -56,6 +60,8 @@ impl Default for NullConfig {
             copy_offset_alignment: 4,
             sections: true,
             keeps_state: true,
+            pipeline_jobs: false,
+            pipeline_cache: false,
             timestamp_period: 1.0,
             timestamp_valid_bits: Some(64),
         }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::encoder::NullEncoder;
 use super::execute::{Clock, Executor};
@@ -18,13 +18,15 @@ use crate::handle::ResourceKind;
 /// Steers and observes a null device, from any thread, also after the device is gone. Clones are one handle.
 #[derive(Debug, Clone)]
 pub struct NullControl {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 /// What the device and its controls share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub state: Mutex<State>,
+    /// What held pipeline jobs wait at.
+    pub gate: Condvar,
     pub calls: AtomicU64,
     pub live: [AtomicUsize; ResourceKind::ALL.len()],
 }
@@ -53,6 +55,9 @@ pub(super) struct State {
     pub timestamp_mask: u64,
     pub open_encoders: usize,
     pub faults: Faults,
+    pub jobs_held: bool,
+    pub jobs_begun: u64,
+    pub caches: Vec<Vec<u8>>,
     lost: Option<String>,
     steps: u64,
 }
@@ -138,9 +143,13 @@ impl Shared {
                 },
                 open_encoders: 0,
                 faults: Faults::default(),
+                jobs_held: false,
+                jobs_begun: 0,
+                caches: Vec::new(),
                 lost: None,
                 steps: 0,
             }),
+            gate: Condvar::new(),
             calls: AtomicU64::new(0),
             live: Default::default(),
         }
@@ -240,6 +249,7 @@ impl NullControl {
     /// Loses the device.
     pub fn lose_now(&self) {
         self.shared.lock().lose();
+        self.shared.gate.notify_all();
     }
 
     /// Whether the device is lost.

@@ -32,6 +32,7 @@ mod control;
 mod encoder;
 mod execute;
 mod faults;
+mod jobs;
 mod log;
 mod memory;
 mod surface;
@@ -46,11 +47,14 @@ use std::time::Duration;
 pub use config::{NullConfig, null_format_uses};
 pub use control::NullControl;
 pub use encoder::NullEncoder;
+pub use jobs::NullPipeline;
 pub use log::{EncoderLog, NullBuffer, NullCommand, NullGroup, NullRenderPass, NullState, Submission};
 pub use memory::POISON;
 pub use surface::{NullAnswer, NullSurfaceCall, NullWindow};
 
-use crate::backend::{Backend, NativeBinding, NativeMemory, NativeResult, NativeView};
+use crate::backend::{
+    Backend, NativeBinding, NativeMemory, NativeResult, NativeView, PipelineCacheIdentity, PipelineJob,
+};
 use crate::caps::{AdapterInfo, Capabilities, Features, FormatUses};
 use crate::desc::{
     BufferDesc, ComputePipelineDesc, HeapClass, HeapDesc, MemoryClass, MemoryNeeds, QuerySetDesc,
@@ -273,6 +277,7 @@ macro_rules! destroys {
 
 impl Backend for Null {
     type Encoder = NullEncoder;
+    type Compiled = NullPipeline;
 
     const NAME: &'static str = "null";
 
@@ -420,6 +425,44 @@ impl Backend for Null {
         self.create(ResourceKind::ShaderModule, slot, source.label, 0, Info::Other, |_| {})
     }
 
+    fn render_pipeline_job(
+        &self,
+        desc: &RenderPipelineDesc<'_>,
+    ) -> Result<Option<PipelineJob<NullPipeline>>, BackendError> {
+        if CHECK {
+            const CALL: &str = "render_pipeline_job";
+            self.tables.live(CALL, ResourceKind::PipelineLayout, desc.layout.slot());
+            for stage in std::iter::once(&desc.vertex).chain(&desc.fragment) {
+                self.tables.live(CALL, ResourceKind::ShaderModule, stage.module.slot());
+            }
+        }
+        Ok(self.pipeline_job(ResourceKind::RenderPipeline))
+    }
+
+    fn compute_pipeline_job(
+        &self,
+        desc: &ComputePipelineDesc<'_>,
+    ) -> Result<Option<PipelineJob<NullPipeline>>, BackendError> {
+        if CHECK {
+            const CALL: &str = "compute_pipeline_job";
+            self.tables.live(CALL, ResourceKind::PipelineLayout, desc.layout.slot());
+            self.tables.live(CALL, ResourceKind::ShaderModule, desc.compute.module.slot());
+        }
+        Ok(self.pipeline_job(ResourceKind::ComputePipeline))
+    }
+
+    fn adopt_render_pipeline(&mut self, slot: u32, label: &str, compiled: NullPipeline) {
+        self.adopt(ResourceKind::RenderPipeline, slot, label, compiled);
+    }
+
+    fn adopt_compute_pipeline(&mut self, slot: u32, label: &str, compiled: NullPipeline) {
+        self.adopt(ResourceKind::ComputePipeline, slot, label, compiled);
+    }
+
+    fn discard_compiled(&mut self, compiled: NullPipeline) {
+        self.give_up(&compiled);
+    }
+
     fn create_render_pipeline(&mut self, slot: u32, desc: &RenderPipelineDesc<'_>) -> NativeResult {
         if CHECK {
             const CALL: &str = "create_render_pipeline";
@@ -438,6 +481,18 @@ impl Backend for Null {
             self.tables.live(CALL, ResourceKind::ShaderModule, desc.compute.module.slot());
         }
         self.create(ResourceKind::ComputePipeline, slot, desc.label, 0, Info::Other, |_| {})
+    }
+
+    fn pipeline_cache_identity(&self) -> Option<PipelineCacheIdentity> {
+        self.cache_identity()
+    }
+
+    fn pipeline_cache_data(&self) -> Result<Vec<u8>, BackendError> {
+        self.cache_data()
+    }
+
+    fn add_pipeline_cache(&mut self, data: &[u8]) -> NativeResult {
+        self.add_cache(data)
     }
 
     fn create_query_set(&mut self, slot: u32, desc: &QuerySetDesc<'_>) -> NativeResult {

@@ -251,6 +251,43 @@ fn loss_at_every_call_of_every_scenario() {
     assert!(total > 400, "only {total} calls");
 }
 
+/// The same with a worker, whose calls come in between the others': what fails is not always the same call, and whatever it is,
+/// nothing is left.
+#[test]
+fn requests_in_flight_fail_cleanly_with_a_worker() {
+    let &(name, scenario) = ALL.iter().find(|(name, _)| *name == "requested").unwrap();
+    let expected = undisturbed(scenario);
+    let config = NullConfig { log: false, pipeline_jobs: true, ..NullConfig::executing() };
+    for n in 1..60 {
+        for lost in [false, true] {
+            let at = format!("{name} with a worker, {n}, loss {lost}");
+            let (mut gpu, control) = device_with(config.clone(), STORAGE);
+            if lost {
+                control.lose_device_at(n)
+            } else {
+                control.fail_allocation(n)
+            }
+            let mut kept = Kept::default();
+            let result = scenario(&mut gpu, &mut kept);
+            match &result {
+                Ok(()) => assert_eq!(kept.bytes, expected, "{at}"),
+                Err(Error::DeviceLost { .. }) => assert!(lost, "{at}"),
+                Err(Error::OutOfMemory { .. }) => assert!(!lost, "{at}"),
+                Err(error) => panic!("{at}: {error}"),
+            }
+            if gpu.lost().is_none() && !lost {
+                control.clear_failures();
+                kept.drop_owners(n.is_multiple_of(2));
+                kept.reads.clear();
+                gpu.wait_for_pipelines(SECOND).unwrap();
+                at_baseline(&mut gpu, &control, &at);
+                works(&mut gpu, scenario, &expected, &at);
+            }
+            tear_down(gpu, &control, kept, n.is_multiple_of(2), &at);
+        }
+    }
+}
+
 #[test]
 fn handles_of_a_lost_device_are_stale() {
     let (mut gpu, control) = executing();

@@ -20,6 +20,7 @@ mod model;
 mod multisample;
 mod parallel;
 mod passes;
+mod pipelines;
 mod plans;
 mod queries;
 mod readback;

@@ -145,6 +145,7 @@ pub const ALL: &[(&str, Scenario)] = &[
     ("multisampled", more::multisampled),
     ("tables", more::tables),
     ("windows", more::windows),
+    ("requested", requested),
 ];
 
 /// The storage of the scenarios' devices: small, so that rings turn and pages fill.
@@ -339,6 +340,42 @@ fn raster_passes(gpu: &mut Gpu, kept: &mut Kept) -> Result<()> {
         })?;
         kept.submit(recorder)?;
     }
+    let mut recorder = gpu.record("read")?;
+    let ticket = recorder.read_texture(&TexturePlace::mip(color, 0), extent(4, 4, 1))?;
+    kept.submit(recorder)?;
+    kept.deliver(gpu, ticket)
+}
+
+/// Pipelines that are requested: drawn with when they are there, given up while they wait, and asked for twice.
+fn requested(gpu: &mut Gpu, kept: &mut Kept) -> Result<()> {
+    let (color, view) = kept.target(gpu, COLOR)?;
+    let fallback = kept.raster(gpu, &SIMPLE, &[], None)?;
+    let layout = kept.layout(gpu, &[])?;
+    let module = kept.hold(gpu.create_shader_module(&SIMPLE)?);
+    let targets = [Some(COLOR.into())];
+    let desc = raster(module, layout, &targets);
+    let other =
+        RenderPipelineDesc { multisample: MultisampleDesc { mask: 1, ..desc.multisample }, ..desc.clone() };
+    let compute = ShaderStageDesc { module, entry: "cs" };
+    let kernel = ComputePipelineDesc { label: "kernel", layout, compute };
+    let drawn = gpu.request_render_pipeline(&desc)?;
+    let given_up = gpu.request_render_pipeline(&other)?;
+    let kernel = gpu.request_compute_pipeline(&kernel)?;
+    let twice = gpu.request_render_pipeline(&desc)?;
+    kept.owners.push(Box::new((drawn.clone(), twice)));
+    drop(given_up);
+    for _ in 0..3 {
+        let mut recorder = gpu.record("frame")?;
+        let pipeline = recorder.device().pipeline_or(&drawn, fallback)?;
+        recorder.render_pass(&pass(&[cleared(view)], &[]), |pass| {
+            pass.set_pipeline(pipeline);
+            pass.draw(0..3, 0..1);
+        })?;
+        kept.submit(recorder)?;
+    }
+    gpu.wait_for_pipelines(10 * SECOND)?;
+    gpu.pipeline(&drawn)?;
+    gpu.pipeline(&kernel)?;
     let mut recorder = gpu.record("read")?;
     let ticket = recorder.read_texture(&TexturePlace::mip(color, 0), extent(4, 4, 1))?;
     kept.submit(recorder)?;
