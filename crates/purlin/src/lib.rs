@@ -9,11 +9,16 @@
 //! - `wgpu`: the backend on wgpu, with the `wgpu` feature.
 //! - `ktx2`: textures from KTX2 files, with the `ktx2` feature.
 //! - [`choose`]: for programs that pick among the compiled backends when they start.
+//! - [`prewarm`]: pipelines of the last run, compiled before the first frame.
+//! - `reload`: shaders that change while the program runs, with the `hot-reload` feature.
 #![forbid(unsafe_code)]
 
 pub mod choose;
 #[cfg(feature = "ktx2")]
 pub mod ktx2;
+pub mod prewarm;
+#[cfg(feature = "hot-reload")]
+pub mod reload;
 
 pub use purlin_graph as graph;
 pub use purlin_rhi as rhi;

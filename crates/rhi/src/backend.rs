@@ -49,7 +49,8 @@ use crate::shader::ShaderSource;
 pub use crate::slots::SlotTable;
 use crate::surface::{FrameUse, SurfaceBackend};
 use crate::types::{
-    BindGroupLayoutEntry, Extent3d, Origin3d, TextureAspect, TextureDimension, TextureFormat, TextureViewDimension,
+    BindGroupLayoutEntry, Extent3d, Origin3d, TextureAspect, TextureDimension, TextureFormat,
+    TextureViewDimension,
 };
 pub use state::{
     BindState, BoundBuffer, BoundGroup, Dirty, MAX_DYNAMIC_OFFSETS, MAX_GROUPS, MAX_IMMEDIATES,

@@ -103,6 +103,14 @@ impl Package {
         self
     }
 
+    /// The source files, without what they import and without texts from memory.
+    pub fn source_files(&self) -> impl Iterator<Item = &Path> {
+        self.sources.iter().filter_map(|root| match root {
+            Root::File(path) => Some(path.as_path()),
+            Root::Text { .. } => None,
+        })
+    }
+
     /// Compiles every source.
     ///
     /// # Errors

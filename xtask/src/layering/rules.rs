@@ -13,7 +13,15 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("purlin-material", &["purlin-rhi", "purlin-graph"]),
     (
         "purlin",
-        &["purlin-rhi", "purlin-graph", "purlin-frame", "purlin-material", "purlin-vulkan", "purlin-wgpu"],
+        &[
+            "purlin-rhi",
+            "purlin-graph",
+            "purlin-frame",
+            "purlin-material",
+            "purlin-vulkan",
+            "purlin-wgpu",
+            "purlin-shader",
+        ],
     ),
 ];
 
