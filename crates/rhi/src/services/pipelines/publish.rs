@@ -7,32 +7,22 @@ use super::key::AnyDesc;
 use super::table::{Checked, Stage};
 use super::worker::Worker;
 use crate::backend::{Backend, PipelineJob};
+use crate::clock::Instant;
 use crate::device::Device;
 use crate::error::{BackendError, Result, named};
 use crate::handle::ResourceKind;
 
-/// The time from now on, where there is a clock.
-#[cfg(not(target_family = "wasm"))]
-fn clock() -> impl Fn() -> Duration {
-    let start = std::time::Instant::now();
-    move || start.elapsed()
-}
-#[cfg(target_family = "wasm")]
-fn clock() -> impl Fn() -> Duration {
-    || Duration::ZERO
-}
-
 impl<B: Backend> Device<B> {
     /// Waits until no request is pending, at most this long and a compilation; whether none is. For loading screens, not
-    /// for frames. In browsers, which compile on the calling thread, all that is pending is compiled.
+    /// for frames.
     pub fn wait_for_pipelines(&mut self, timeout: Duration) -> Result<bool> {
-        let elapsed = clock();
+        let begun = Instant::now();
         loop {
             self.maintain()?;
             if !self.pipelines.is_busy() {
                 return Ok(true);
             }
-            let left = timeout.saturating_sub(elapsed());
+            let left = timeout.saturating_sub(begun.elapsed());
             if left.is_zero() {
                 return Ok(false);
             }
