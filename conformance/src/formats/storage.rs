@@ -104,12 +104,11 @@ fn texels(codec: &Codec, format: T) -> (Vec<u8>, Vec<[f64; 4]>) {
     }
 }
 
+/// A texture with its view, and what its texels are.
+type Stored = (Owned<kind::Texture>, Owned<kind::TextureView>, Vec<[f64; 4]>);
+
 /// Texels of the kind in a texture that storage bindings use.
-fn stored<B: Backend>(
-    device: &mut Device<B>,
-    format: T,
-    codec: &Codec,
-) -> Checked<(Owned<kind::Texture>, Owned<kind::TextureView>, Vec<[f64; 4]>)> {
+fn stored<B: Backend>(device: &mut Device<B>, format: T, codec: &Codec) -> Checked<Stored> {
     let usage = TextureUsages::STORAGE_BINDING | TextureUsages::COPY_SRC | TextureUsages::COPY_DST;
     let texture = device.create_texture(&TextureDesc::d2("stored", 4, 1, format, usage))?;
     let view = device.create_texture_view(*texture, &TextureViewDesc::default())?;
