@@ -118,5 +118,5 @@ impl Canvas {
 
 fn no_context(what: &str, name: &str, why: &str) -> Error {
     let detail = format!("the canvas gives no context for {name}: {why}");
-    Error::Unsupported { what: what.into(), capability: "presentation".into(), detail }
+    Error::unsupported(what, "presentation", detail)
 }

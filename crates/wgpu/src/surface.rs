@@ -55,12 +55,8 @@ impl Wgpu {
         if let (Some(own), Some(other)) = (&self.canvas, target.custom_as::<Canvas>())
             && !own.is_same(other)
         {
-            let detail = "a WebGL 2 device is the context of the canvas that its request named".into();
-            return Err(Error::Unsupported {
-                what,
-                capability: "presentation to other canvases".into(),
-                detail,
-            });
+            let detail = "a WebGL 2 device is the context of the canvas that its request named";
+            return Err(Error::unsupported(what, "presentation to other canvases", detail));
         }
         let raw = match self.asked_for.take_if(|(one, _)| one.is_same(target)) {
             Some((_, raw)) => raw,
