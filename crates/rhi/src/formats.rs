@@ -1,7 +1,7 @@
 //! The format table: for each format, what it may be used for on a device and in which shapes.
 //!
 //! Uses come from the driver, shapes from the driver and the enabled limits; [`crate::Device::create_texture`] refuses
-//! what the table does not say. [`ALL`] lists every format, so that a program or a report can go through them.
+//! what the table does not say. `Device::format_table` goes through every format.
 
 use crate::caps::{Features, FormatUses, Limits};
 use crate::types::{AstcBlock, AstcChannel, Extent3d, TextureDimension, TextureFormat, TextureFormat as T};
