@@ -49,6 +49,7 @@ const SOURCES: &[&str] = &[
     "bindings",
     "canary",
     "compute",
+    "cube_arrays",
     "grid",
     "large",
     "layouts",

@@ -13,7 +13,6 @@ struct Probe {
 @group(0) @binding(3) var flat: texture_2d<f32>;
 @group(0) @binding(3) var layered: texture_2d_array<f32>;
 @group(0) @binding(3) var cube: texture_cube<f32>;
-@group(0) @binding(3) var cubes: texture_cube_array<f32>;
 @group(0) @binding(3) var volume: texture_3d<f32>;
 @group(0) @binding(3) var depth: texture_depth_2d;
 
@@ -42,13 +41,6 @@ fn sample_layered(@builtin(global_invocation_id) id: vec3<u32>) {
 fn sample_cube(@builtin(global_invocation_id) id: vec3<u32>) {
     let probe = probes[id.x];
     answer[id.x] = textureSampleLevel(cube, samples, probe.place, probe.level);
-}
-
-// `level` counts cubes.
-@compute @workgroup_size(1)
-fn sample_cubes(@builtin(global_invocation_id) id: vec3<u32>) {
-    let probe = probes[id.x];
-    answer[id.x] = textureSampleLevel(cubes, samples, probe.place, i32(probe.level), 0.0);
 }
 
 @compute @workgroup_size(1)

@@ -12,6 +12,7 @@ use purlin_rhi::{
 };
 
 use crate::kit::{Canvas, Checked, Kernel, close, extent, numbers, perform, refused, rows, texture_use};
+use crate::shaders::cube_arrays;
 use crate::shaders::sampling::{Probe, SHADER, entries};
 use crate::{Answer, Outcome};
 
@@ -41,8 +42,10 @@ pub(crate) fn probe_texels<B: Backend>(
 ) -> Checked<Vec<[f32; 4]>> {
     let sampler = device.create_sampler(sampler)?;
     let places = device.create_buffer_with("probes", BufferUsages::STORAGE, bytemuck::cast_slice(probes))?;
+    // WebGL 2 would refuse all of a module with a cube array.
+    let source = if entry == cube_arrays::entries::SAMPLE_CUBES { &cube_arrays::SHADER } else { &SHADER };
     let bytes = Kernel {
-        source: &SHADER,
+        source,
         entry,
         bytes: probes.len() as u64 * 16,
         groups: [probes.len() as u32, 1, 1],
@@ -420,7 +423,14 @@ pub(crate) fn cube_arrays<B: Backend>(device: &mut Device<B>) -> Answer {
     ];
     let probes: Vec<Probe> =
         [0.0, 1.0].iter().flat_map(|cube| axes.map(|axis| Probe::new(axis, *cube))).collect();
-    let found = probe(device, entries::SAMPLE_CUBES, *view, &SamplerDesc::nearest("nearest"), &probes, &[])?;
+    let found = probe(
+        device,
+        cube_arrays::entries::SAMPLE_CUBES,
+        *view,
+        &SamplerDesc::nearest("nearest"),
+        &probes,
+        &[],
+    )?;
     let expected: Vec<f32> = (0..12).map(|layer| of_layer(layer as f32)).collect();
     close("faces of two cubes", &found, &expected, 1e-6)?;
     let odd = TextureViewDesc { layers: 8, ..desc };
@@ -436,7 +446,7 @@ pub(crate) fn cube_arrays<B: Backend>(device: &mut Device<B>) -> Answer {
         let entry = if dimension == TextureViewDimension::Cube {
             entries::SAMPLE_CUBE
         } else {
-            entries::SAMPLE_CUBES
+            cube_arrays::entries::SAMPLE_CUBES
         };
         let found = probe(
             device,

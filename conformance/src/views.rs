@@ -7,6 +7,7 @@ use purlin_rhi::{Device, Features, SamplerDesc, TextureDesc, TexturePlace, Textu
 use crate::compressed::{Blocks, expect, loaded};
 use crate::kit::{Checked, close, equal, extent, origin, refused, rows, wrong};
 use crate::samplers::probe_texels;
+use crate::shaders::cube_arrays;
 use crate::shaders::sampling::{Probe, entries};
 use crate::{Answer, Outcome};
 
@@ -64,7 +65,7 @@ pub(crate) fn one_texture_in_every_dimension<B: Backend>(device: &mut Device<B>)
         (D2, 7, 1, entries::SAMPLE_FLAT, Probe::new([0.5, 0.5, 0.0], 0.0), 7),
         (D2Array, 3, 6, entries::SAMPLE_LAYERED, Probe::new([0.5, 0.5, 2.0], 0.0), 5),
         (Cube, 4, 6, entries::SAMPLE_CUBE, Probe::new(down, 0.0), 7),
-        (CubeArray, 0, 12, entries::SAMPLE_CUBES, Probe::new(down, 1.0), 9),
+        (CubeArray, 0, 12, cube_arrays::entries::SAMPLE_CUBES, Probe::new(down, 1.0), 9),
     ] {
         let desc = TextureViewDesc { dimension: Some(dimension), base_layer, layers, ..Default::default() };
         let view = device.create_texture_view(*texture, &desc)?;

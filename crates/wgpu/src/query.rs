@@ -32,9 +32,13 @@ impl Wgpu {
     pub(crate) fn new_query_set(&mut self, slot: u32, desc: &QuerySetDesc<'_>) -> NativeResult {
         let label = Some(desc.label);
         let bytes = match desc.ty {
-            // Its results come to light between tasks only, and wgpu asks for them at once.
-            QueryType::Occlusion if cfg!(target_arch = "wasm32") && self.native == wgpu::Backend::Gl => {
-                let detail = "WebGL 2 has no results within a task".into();
+            // WebGL 2's results come to light between tasks only, and wgpu asks for them at once. To WebGPU it gives no
+            // pass its set.
+            QueryType::Occlusion if cfg!(target_arch = "wasm32") => {
+                let detail = match self.native {
+                    wgpu::Backend::Gl => "WebGL 2 has no results within a task".into(),
+                    _ => "wgpu 30 gives passes of WebGPU no query set".into(),
+                };
                 return Err(BackendError::Unsupported { capability: "occlusion queries", detail });
             }
             QueryType::Occlusion | QueryType::Timestamp => SIZE,
