@@ -476,6 +476,9 @@ pub(crate) fn volume_slices<B: Backend>(device: &mut Device<B>) -> Answer {
 
 /// One layer of an array, and the last two, are sampled as what they are, or refused by name.
 pub(crate) fn some_layers_of_a_texture<B: Backend>(device: &mut Device<B>) -> Answer {
+    if device.limits().max_storage_buffers_per_stage < 2 {
+        return Ok(Outcome::Unsupported("limit max_storage_buffers_per_stage".into()));
+    }
     let mut desc = TextureDesc::uploaded("layers", 1, 1, 1, R8);
     desc.size = extent([1, 1, 5]);
     let texture = device.create_texture(&desc)?;

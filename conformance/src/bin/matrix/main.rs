@@ -117,7 +117,10 @@ fn column<B: Backend>(
         validation: if validate { Validation::Synchronization } else { Validation::Off },
         ..Default::default()
     };
-    let adapter: AdapterInfo = open(&request)?.adapter().clone();
+    // Stays open, and the driver with it: there are drivers that cannot be unloaded and loaded once for each fixture
+    // (NVIDIA 580 lists no device after some two dozen times).
+    let first = open(&request)?;
+    let adapter: AdapterInfo = first.adapter().clone();
     eprintln!("{}: {}", adapter.backend, adapter.name);
     matrix.adapters.push(Adapter {
         backend: adapter.backend.into(),
