@@ -12,6 +12,7 @@
 mod arrays;
 mod attachments;
 mod bindings;
+mod bounds;
 mod buffers;
 mod compressed;
 mod coordinates;

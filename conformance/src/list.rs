@@ -106,6 +106,14 @@ list! {
         an_undeclared_tracked_buffer_is_refused
         dispatch_arguments
     }
+    bounds {
+        c039_dispatches_over_the_limit_do_nothing
+        c039_dispatches_are_lowered_to_the_limit
+        c039_many_arguments
+        c039_draws_outside_draw_nothing
+        c039_draws_are_lowered_to_what_is_inside
+        c039_indexed_draws_are_held_to_their_indices
+    }
     strips {
         c040_restart_in_strips
         c040_lists_do_not_restart

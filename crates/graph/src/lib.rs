@@ -94,6 +94,8 @@ extern crate self as purlin_graph;
 
 mod arena;
 pub mod bind;
+#[cfg(feature = "bounds")]
+mod bounds;
 mod cache;
 mod clock;
 mod context;
@@ -118,6 +120,8 @@ mod transient;
 pub mod version;
 
 pub use arena::GraphArena;
+#[cfg(feature = "bounds")]
+pub use bounds::{ArgumentBounds, BoundsSlice, IndirectBounds};
 pub use context::GraphOptions;
 pub use declare::PassKind;
 pub use error::GraphError;

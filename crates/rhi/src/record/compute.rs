@@ -130,7 +130,8 @@ impl<'p, B: Backend> ComputePass<'p, B> {
     }
 
     /// Dispatches workgroups by 12 bytes of arguments in a buffer, which the pass declares as `Indirect` when its
-    /// contents are tracked. Arguments over the device's limit are the caller's to avoid.
+    /// contents are tracked. Arguments over the device's limit are the caller's to avoid; a graph holds those that the GPU
+    /// wrote to it with `purlin_graph::IndirectBounds`.
     pub fn dispatch_indirect(&mut self, buffer: crate::handle::Buffer, offset: u64) {
         match indirect(&self.bindings, buffer, offset, 12, "dispatch_indirect") {
             Ok(()) => {
