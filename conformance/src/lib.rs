@@ -11,6 +11,7 @@
 
 mod arrays;
 mod attachments;
+mod batches;
 mod bindings;
 mod bounds;
 mod buffers;

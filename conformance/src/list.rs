@@ -76,6 +76,9 @@ list! {
         points_and_lines
         c039_direct_dispatch_up_to_the_limit
     }
+    batches {
+        a_batch_paints_what_direct_draws_do
+    }
     sections {
         sections_draw_in_order
         sections_begin_without_state

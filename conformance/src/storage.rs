@@ -4,8 +4,8 @@ use purlin_graph::{Graph, GraphArena};
 use purlin_rhi::backend::Backend;
 use purlin_rhi::types::{BufferUsages, QueryType, TextureFormat, TextureUsages};
 use purlin_rhi::{
-    BindGroupEntry, BufferDesc, ClearValue, ColorTarget, Device, Error, HeapDesc, LoadOp, QuerySetDesc,
-    ResourceKind, SamplerDesc, TextureDesc, TexturePlace, TextureViewDesc,
+    BindGroupEntry, BufferDesc, ClearValue, ColorTarget, CommandBatchDesc, Device, Error, HeapDesc, LoadOp,
+    QuerySetDesc, ResourceKind, SamplerDesc, TextureDesc, TexturePlace, TextureViewDesc,
 };
 
 use crate::kit::{
@@ -76,6 +76,8 @@ pub(crate) fn eighty_objects_of_every_kind<B: Backend>(device: &mut Device<B>) -
             }
             None => lacking.push(ResourceKind::Heap),
         }
+        let batch = CommandBatchDesc { label: "batch", colors: &[Some(RGBA8)], ..Default::default() };
+        kept.push(Box::new(device.create_batch(&batch)?));
     }
     for (kind, before) in ResourceKind::ALL.into_iter().zip(before) {
         let objects = device.objects(kind);

@@ -39,6 +39,7 @@ const UNITS: &[Unit] = &[
     unit("draw", 1000, passes::plain),
     unit("draw, dynamic offset, group switch every 10", 1000, passes::dynamic),
     unit("draw, own group, 2 vertex buffers, index buffer", 1000, passes::own),
+    unit("draw of a batch", 1000, passes::batched_plain),
     unit("dispatch, own group of 4 tracked writes", 500, passes::dispatches),
     unit("dispatch, own group declared as a whole", 500, passes::dispatches_by_group),
     unit("compute pass of a chain", 500, passes::chain),

@@ -4,11 +4,11 @@ use purlin_rhi::null::Null;
 use purlin_rhi::plan::{Aspects, ResourceUse, TextureRange, TextureUse};
 use purlin_rhi::types::{BufferUsages, IndexFormat, ShaderStages, TextureFormat, TextureUsages};
 use purlin_rhi::{
-    BindGroupEntry, BufferSlice, ComputePassDesc, LoadOp, Recorder, RenderPass, RenderPassDesc, Result,
-    TextureDesc,
+    BatchRecorder, BindGroupEntry, BufferSlice, CommandBatchDesc, ComputePassDesc, LoadOp, Recorder,
+    RenderPass, RenderPassDesc, Result, TextureDesc,
 };
 
-use crate::world::{BLACK, STORED, TEXTURE, World, attachment, storage, storage_use, uniform};
+use crate::world::{BLACK, COLOR, STORED, TEXTURE, World, attachment, storage, storage_use, uniform};
 use crate::{Body, Outcome};
 
 const STRIDE: u32 = 256;
@@ -80,6 +80,27 @@ pub fn dynamic(count: u32) -> Outcome<Body> {
             pass.draw(0..3, 0..1);
         }
     })
+}
+
+/// What [`plain`] draws, from a batch.
+pub fn batched_plain(count: u32) -> Outcome<Body> {
+    let mut world = World::new()?;
+    let pipeline = world.raster(&[], true, false, false)?;
+    batched(world, move |recorder| {
+        recorder.set_pipeline(*pipeline);
+        for draw in 0..count {
+            recorder.draw(0..3, draw..draw + 1);
+        }
+    })
+}
+
+/// A body that executes what was recorded once.
+fn batched(mut world: World, record: impl FnOnce(&mut BatchRecorder<'_, Null>)) -> Outcome<Body> {
+    let desc = CommandBatchDesc { label: "draws", colors: &[Some(COLOR)], ..Default::default() };
+    let batch = world.device.create_batch(&desc)?;
+    world.device.record_batch(*batch, record)?;
+    world.device.finish_batch(*batch)?;
+    raster_pass(world, move |pass| pass.execute_batch(*batch))
 }
 
 /// Each draw has its own group of seven textures, and its own two vertex buffers and index buffer.

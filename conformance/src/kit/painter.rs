@@ -2,7 +2,7 @@
 
 use purlin_rhi::backend::Backend;
 use purlin_rhi::types::BufferUsages;
-use purlin_rhi::{BindGroupEntry, Device, Owned, RenderPass, RenderPipeline, kind};
+use purlin_rhi::{BatchRecorder, BindGroupEntry, Device, Owned, RenderPass, RenderPipeline, kind};
 
 use super::{Checked, Program, Raster};
 pub(crate) use crate::shaders::paint::Paint;
@@ -59,5 +59,11 @@ impl Painter {
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, *self.group, &[(index * STRIDE) as u32]);
         pass.draw(0..6, 0..1);
+    }
+
+    /// The same into a batch, by the pipeline that is set.
+    pub fn record<B: Backend>(&self, recorder: &mut BatchRecorder<'_, B>, index: usize) {
+        recorder.set_bind_group(0, *self.group, &[(index * STRIDE) as u32]);
+        recorder.draw(0..6, 0..1);
     }
 }

@@ -61,6 +61,8 @@ pub mod kind {
         QuerySet,
         /// Memory that textures are placed in.
         Heap,
+        /// Draws that are recorded once and executed many times.
+        CommandBatch,
     );
 }
 
@@ -81,11 +83,12 @@ pub enum ResourceKind {
     ComputePipeline,
     QuerySet,
     Heap,
+    CommandBatch,
 }
 
 impl ResourceKind {
     /// Every kind, in declaration order.
-    pub const ALL: [ResourceKind; 12] = [
+    pub const ALL: [ResourceKind; 13] = [
         ResourceKind::Buffer,
         ResourceKind::Texture,
         ResourceKind::TextureView,
@@ -98,6 +101,7 @@ impl ResourceKind {
         ResourceKind::ComputePipeline,
         ResourceKind::QuerySet,
         ResourceKind::Heap,
+        ResourceKind::CommandBatch,
     ];
 
     /// The kind in words, as errors print it.
@@ -115,6 +119,7 @@ impl ResourceKind {
             ResourceKind::ComputePipeline => "compute pipeline",
             ResourceKind::QuerySet => "query set",
             ResourceKind::Heap => "heap",
+            ResourceKind::CommandBatch => "command batch",
         }
     }
 }
@@ -237,6 +242,8 @@ pub type ComputePipeline = Handle<kind::ComputePipeline>;
 pub type QuerySet = Handle<kind::QuerySet>;
 /// Names memory that textures are placed in.
 pub type Heap = Handle<kind::Heap>;
+/// Names a command batch.
+pub type CommandBatch = Handle<kind::CommandBatch>;
 
 #[cfg(test)]
 mod tests {

@@ -94,14 +94,15 @@ pub use device::{Device, MemoryReport, ObjectReport, SubmissionToken};
 pub use error::{BackendError, Error, HandleProblem, Result};
 pub use formats::{FormatCapabilities, FormatShape};
 pub use handle::{
-    BindGroup, BindGroupLayout, Buffer, ComputePipeline, DeviceTag, Handle, Heap, PipelineLayout, QuerySet,
-    RenderPipeline, ResourceKind, Sampler, ShaderModule, Texture, TextureView, kind,
+    BindGroup, BindGroupLayout, Buffer, CommandBatch, ComputePipeline, DeviceTag, Handle, Heap,
+    PipelineLayout, QuerySet, RenderPipeline, ResourceKind, Sampler, ShaderModule, Texture, TextureView,
+    kind,
 };
 pub use needs::{Axis, FormatRequirement, Unmet};
 pub use owned::Owned;
 pub use record::{
-    AspectOps, ColorAttachment, ComputePass, ComputePassDesc, DepthStencilAttachment, PassEnd,
-    PassTimestampWrites, Recorder, RenderPass, RenderPassDesc, TransferPass,
+    AspectOps, BatchRecorder, BatchState, ColorAttachment, CommandBatchDesc, ComputePass, ComputePassDesc,
+    DepthStencilAttachment, PassEnd, PassTimestampWrites, Recorder, RenderPass, RenderPassDesc, TransferPass,
 };
 pub use request::{AdapterSelector, DeviceRequest, ObjectCeilings, StorageCeilings, Validation};
 pub use residency::TextureResidency;
@@ -125,6 +126,8 @@ mod guide {
     pub struct Attachments;
     #[doc = include_str!("../../../docs/guide/bindings.md")]
     pub struct Bindings;
+    #[doc = include_str!("../../../docs/guide/batches.md")]
+    pub struct Batches;
     #[doc = include_str!("../../../docs/guide/pipelines.md")]
     pub struct Pipelines;
     #[doc = include_str!("../../../docs/guide/queries.md")]

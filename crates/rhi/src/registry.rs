@@ -1,14 +1,16 @@
 //! One registry per device: the slots of every kind, and the dependencies between their records.
 //!
 //! Dependents retain what they are made of: a view its texture, a group its resources and layout, a pipeline its
-//! layout and modules. A destroyed resource retires when nothing retains it and every submission made before the
-//! destruction was read has completed; nothing recorded later can name it, so no use has to be noted per draw.
+//! layout and modules, a command batch what its commands use. A destroyed resource retires when nothing retains it and
+//! every submission made before the destruction was read has completed; nothing recorded later can name it, so no use has
+//! to be noted per draw.
 
 use std::collections::VecDeque;
 
 use crate::backend::{Backend, NativeBinding};
 use crate::handle::{DeviceTag, ResourceKind};
 use crate::plan::{Ledger, TextureRange};
+use crate::record::batch::CommandBatchRecord;
 pub(crate) use crate::records::{
     BindGroupLayoutRecord, BindGroupRecord, BufferRecord, BufferRule, ComputePipelineRecord, DynamicBinding,
     HeapRecord, HotGroup, PipelineInterface, PipelineLayoutRecord, QuerySetRecord, RenderPipelineRecord,
@@ -39,6 +41,7 @@ pub(crate) struct Registry {
     pub compute_pipelines: Table<ComputePipelineRecord>,
     pub query_sets: Table<QuerySetRecord>,
     pub heaps: Table<HeapRecord>,
+    pub batches: Table<CommandBatchRecord>,
     /// What was destroyed, in the order of the submissions that it waits for.
     retiring: VecDeque<Retiring>,
     /// What only its dependents kept, and they are gone.
@@ -59,7 +62,8 @@ pub(crate) struct Registry {
 }
 
 /// The kinds in an order in which each comes after all that retain it.
-const DEPENDENTS_FIRST: [ResourceKind; 12] = [
+const DEPENDENTS_FIRST: [ResourceKind; 13] = [
+    ResourceKind::CommandBatch,
     ResourceKind::BindGroup,
     ResourceKind::RenderPipeline,
     ResourceKind::ComputePipeline,
@@ -126,6 +130,10 @@ macro_rules! with_table {
                 let $table = &mut $self.heaps;
                 $body
             }
+            ResourceKind::CommandBatch => {
+                let $table = &mut $self.batches;
+                $body
+            }
         }
     };
 }
@@ -161,6 +169,7 @@ impl Registry {
             ),
             query_sets: Table::new(tag, ResourceKind::QuerySet, ceilings.of(ResourceKind::QuerySet)),
             heaps: Table::new(tag, ResourceKind::Heap, ceilings.of(ResourceKind::Heap)),
+            batches: Table::new(tag, ResourceKind::CommandBatch, ceilings.of(ResourceKind::CommandBatch)),
             retiring: VecDeque::new(),
             released: Vec::new(),
             waiting: 0,
@@ -288,8 +297,8 @@ impl Registry {
     ) {
         if after > completed || !self.retiring.is_empty() {
             self.destroy(kind, slot, generation, after);
-        } else if kind == ResourceKind::BindGroup {
-            // What comes and goes most, on a short way: nothing retains a group.
+        } else if kind == ResourceKind::BindGroup && !self.groups.is_retained(slot) {
+            // What comes and goes most, on a short way: only batches retain a group.
             if self.groups.destroy(slot, generation) {
                 self.remove_group(backend, slot);
                 self.remove_released(backend, ledger, completed);
@@ -456,6 +465,13 @@ impl Registry {
             ResourceKind::QuerySet => {
                 if self.query_sets.remove(slot).is_some() {
                     backend.destroy_query_set(slot);
+                }
+            }
+            ResourceKind::CommandBatch => {
+                if let Some(record) = self.batches.remove(slot) {
+                    for &(kind, slot) in record.leases() {
+                        self.release(kind, slot);
+                    }
                 }
             }
         }

@@ -85,6 +85,8 @@ pub struct StorageCeilings {
     pub frame_arena_page: u64,
     /// Bytes of readback staging that may be outstanding.
     pub readback: u64,
+    /// The most draws and debug groups of one command batch.
+    pub batch_commands: u32,
 }
 
 impl Default for StorageCeilings {
@@ -95,6 +97,7 @@ impl Default for StorageCeilings {
             upload_ring: 64 << 20,
             frame_arena_page: 4 << 20,
             readback: 256 << 20,
+            batch_commands: 1 << 20,
         }
     }
 }
@@ -135,6 +138,7 @@ impl DeviceRequest<'_> {
             ("storage.upload_ring", storage.upload_ring),
             ("storage.frame_arena_page", storage.frame_arena_page),
             ("storage.readback", storage.readback),
+            ("storage.batch_commands", storage.batch_commands.into()),
         ];
         for (field, value) in positive {
             if value == 0 {

@@ -231,6 +231,12 @@ impl<R: Record> Table<R> {
         }
     }
 
+    /// Whether dependents or leases keep the slot.
+    #[inline]
+    pub(crate) fn is_retained(&self, slot: u32) -> bool {
+        self.slots.get(slot as usize).is_some_and(|slot| slot.retained > 0)
+    }
+
     /// Whether the slot was waiting for this release, and can go now.
     #[inline]
     pub(crate) fn release(&mut self, slot: u32) -> bool {

@@ -45,6 +45,7 @@ struct World {
     tracked: Owned<kind::Buffer>,
     image: Owned<kind::Texture>,
     queries: Owned<kind::QuerySet>,
+    batch: Owned<kind::CommandBatch>,
     /// Whether a pass is recorded in sections too.
     sections: bool,
 }
@@ -100,11 +101,26 @@ impl World {
             gpu.create_texture(&TextureDesc::uploaded("image", 64, 64, 1, TextureFormat::Rgba8Unorm))?;
         let set = QuerySetDesc { label: "visible", ty: QueryType::Occlusion, count: 200 };
         let queries = gpu.create_query_set(&set)?;
-        Ok(Self { gpu, pipeline, group, page, depth, mesh, tracked, image, queries, sections: false })
+        gpu.write_buffer(*mesh, 0, &[0; 4096])?;
+        gpu.write_buffer(*tracked, 0, &[0; 4096])?;
+        gpu.flush_uploads()?;
+        let desc = CommandBatchDesc { label: "batch", colors: &[], depth_stencil: Some(format), samples: 1 };
+        let batch = gpu.create_batch(&desc)?;
+        gpu.record_batch(*batch, |recorder| {
+            recorder.set_pipeline(*pipeline);
+            recorder.set_vertex_buffer(0, BufferSlice { buffer: *tracked, offset: 0, size: 4096 });
+            recorder.push_debug_group("batch");
+            for draw in 0..64 {
+                recorder.set_bind_group(0, *group, &[draw % 4 * 256]);
+                recorder.draw(0..3, draw..draw + 1);
+            }
+        })?;
+        gpu.finish_batch(*batch)?;
+        Ok(Self { gpu, pipeline, group, page, depth, mesh, tracked, image, queries, batch, sections: false })
     }
 
     fn frame(&mut self, out: &mut [u8]) -> Result<()> {
-        let Self { gpu, pipeline, group, page, depth, mesh, tracked, image, queries, sections } = self;
+        let Self { gpu, pipeline, group, page, depth, mesh, tracked, image, queries, batch, sections } = self;
         let bytes = [1u8; 1024];
         for chunk in 0..4 {
             gpu.write_buffer(**mesh, chunk * 1024, &bytes)?;
@@ -154,6 +170,21 @@ impl World {
                 pass.end_occlusion_query();
             })?;
         }
+        let batches = [**batch];
+        let desc = RenderPassDesc {
+            label: "batches",
+            depth_stencil: Some(DepthStencilAttachment {
+                view: **depth,
+                depth: Some(AspectOps::load()),
+                stencil: None,
+            }),
+            batches: &batches,
+            ..Default::default()
+        };
+        recorder.render_pass(&desc, |pass| (0..3).for_each(|_| pass.execute_batch(**batch)))?;
+        // And with what the batch uses declared by the pass.
+        let desc = RenderPassDesc { uses: &uses, batches: &[], ..desc };
+        recorder.render_pass(&desc, |pass| pass.execute_batch(**batch))?;
         if *sections {
             let desc = RenderPassDesc {
                 label: "sections",

@@ -42,6 +42,10 @@ impl Dirty {
 
     /// Every group.
     pub const GROUPS: Dirty = Dirty::GROUP0.union(Dirty::GROUP1).union(Dirty::GROUP2).union(Dirty::GROUP3);
+
+    /// What every raster pass begins with: viewport, scissor, blend constant and stencil reference.
+    pub const FIXED: Dirty =
+        Dirty::VIEWPORT.union(Dirty::SCISSOR).union(Dirty::BLEND_CONSTANT).union(Dirty::STENCIL_REFERENCE);
 }
 
 /// In place of what binds a buffer or group: the encoder has none there, or it is not known which.

@@ -8,7 +8,7 @@ use crate::backend::{
 };
 use crate::caps::FormatUses;
 use crate::error::{Result, invalid, state, unsupported};
-use crate::handle::{BindGroup, QuerySet, Texture, TextureView};
+use crate::handle::{BindGroup, CommandBatch, QuerySet, Texture, TextureView};
 use crate::plan::{Aspects, ResourceUse, TextureRange, TextureUse};
 use crate::record::queries::PassTimestampWrites;
 use crate::registry::{Registry, TextureViewRecord};
@@ -77,12 +77,34 @@ pub struct RenderPassDesc<'a> {
     pub uses: &'a [ResourceUse],
     /// Groups that declare what they bind; see [`ComputePassDesc::groups`](crate::ComputePassDesc::groups).
     pub groups: &'a [BindGroup],
+    /// Command batches that declare what they use. They may be executed without being here, if the pass declares it itself.
+    pub batches: &'a [CommandBatch],
     /// The set of the pass's occlusion queries.
     pub occlusion_query_set: Option<QuerySet>,
     /// The set of its statistics queries.
     pub pipeline_statistics_query_set: Option<QuerySet>,
     /// Timestamps at its begin and end.
     pub timestamp_writes: Option<PassTimestampWrites>,
+}
+
+/// What a pass's attachments are, in words.
+#[cold]
+pub(super) fn show_targets(
+    colors: &[Option<TextureFormat>],
+    depth_stencil: Option<TextureFormat>,
+    samples: u32,
+) -> String {
+    format!("colors {colors:?}, depth-stencil {depth_stencil:?}, {samples} samples")
+}
+
+impl NativeDepthStencil {
+    /// The first aspect that is read-only, of those that are written: depth or stencil.
+    pub(super) fn first_read_only(&self, (depth, stencil): (bool, bool)) -> Option<&'static str> {
+        if depth && self.depth.is_some_and(|ops| ops.read_only) {
+            return Some("depth");
+        }
+        (stencil && self.stencil.is_some_and(|ops| ops.read_only)).then_some("stencil")
+    }
 }
 
 fn color_use(load: &NativeLoad<ClearValue>) -> TextureUse {

@@ -1,8 +1,8 @@
 //! Binding state that raster and compute passes share: groups, offsets, immediates, and what has changed.
 
 use crate::backend::{
-    BindState, BoundBuffer, BoundGroup, Dirty, MAX_DYNAMIC_OFFSETS, MAX_GROUPS, MAX_IMMEDIATES, NOT_BOUND,
-    NativeBinding, VertexBuffers,
+    BindState, BoundBuffer, BoundGroup, Dirty, MAX_DYNAMIC_OFFSETS, MAX_GROUPS, MAX_IMMEDIATES,
+    MAX_VERTEX_BUFFERS, NOT_BOUND, NativeBinding, VertexBuffers,
 };
 use crate::error::{Error, Result, invalid, state, unsupported};
 use crate::handle::BindGroup;
@@ -20,6 +20,8 @@ pub(crate) struct Kept {
     pub render: Point,
     pub compute: Point,
     pub queries: Queries,
+    /// Slots of the command batches that the recording executes; some may be there twice.
+    pub executed: Vec<u32>,
 }
 
 /// One kind of pass.
@@ -39,7 +41,12 @@ const NO_LAYOUT: u32 = u32::MAX;
 
 impl Default for Kept {
     fn default() -> Self {
-        Self { render: Point::new(), compute: Point::new(), queries: Queries::default() }
+        Self {
+            render: Point::new(),
+            compute: Point::new(),
+            queries: Queries::default(),
+            executed: Vec::new(),
+        }
     }
 }
 
@@ -111,6 +118,58 @@ impl Point {
                 group.native = NOT_BOUND;
             }
         }
+    }
+
+    /// Binds a group that fits; dirty unless the command buffer has it.
+    #[inline(always)]
+    pub(super) fn put_group(&mut self, index: u32, native: u64, offsets: &[u32]) {
+        let bound = &mut self.state.groups[index as usize];
+        if bound.native != native || bound.offsets[..offsets.len()] != *offsets {
+            bound.native = native;
+            bound.offset_count = offsets.len() as u32;
+            // A call to copy a few bytes would cost more than the bytes.
+            for (bound, offset) in bound.offsets.iter_mut().zip(offsets) {
+                *bound = *offset;
+            }
+            self.dirty |= Dirty::group(index);
+        }
+    }
+
+    /// Binds vertices at a slot below [`MAX_VERTEX_BUFFERS`]; the same.
+    #[inline(always)]
+    pub(super) fn put_vertex_buffer(&mut self, index: u32, bound: BoundBuffer) {
+        let slot = index as usize & (MAX_VERTEX_BUFFERS - 1);
+        if self.state.vertex_buffers.get(slot) != bound {
+            self.state.vertex_buffers.set(slot, bound);
+            self.state.dirty_vertex_buffers |= 1 << index;
+            self.dirty |= Dirty::VERTEX_BUFFERS;
+        }
+    }
+
+    /// Binds indices; the same.
+    #[inline(always)]
+    pub(super) fn put_index_buffer(&mut self, bound: BoundBuffer, format: IndexFormat) {
+        if self.state.index_buffer != bound || self.state.index_format != format {
+            self.state.index_buffer = bound;
+            self.state.index_format = format;
+            self.dirty |= Dirty::INDEX_BUFFER;
+        }
+    }
+
+    /// Sets bytes of immediates that lie within [`MAX_IMMEDIATES`].
+    pub(super) fn put_immediates(&mut self, offset: u32, data: &[u8]) {
+        let end = offset + data.len() as u32;
+        self.state.immediates[offset as usize..end as usize].copy_from_slice(data);
+        // Bytes before the first ones set are zero, and the shader must find them so.
+        let offset = offset.min(self.immediates_end);
+        self.immediates_end = self.immediates_end.max(end);
+        let range = &mut self.state.dirty_immediates;
+        *range = if self.dirty.contains(Dirty::IMMEDIATES) {
+            (range.0.min(offset), range.1.max(end))
+        } else {
+            (offset, end)
+        };
+        self.dirty |= Dirty::IMMEDIATES;
     }
 
     /// Sets a part of the state; dirty unless the command buffer has it.
@@ -185,14 +244,21 @@ impl<'p> Bindings<'p> {
         }
     }
 
-    /// As at the beginning of a pass, but for the first mistake.
-    pub(super) fn restart(&mut self, label: &'p str) {
+    /// Forgets the pipeline, groups and immediates that the pass has set, and its buffers; not its viewport and the like.
+    pub(super) fn unset(&mut self) {
+        let fixed = self.point.dirty & Dirty::FIXED;
+        self.point.dirty -= fixed;
         self.point.begin();
-        self.label = label;
+        self.point.dirty = fixed;
         self.groups = [SetGroup::NONE; MAX_GROUPS];
         (self.checked, self.ready) = (false, false);
         self.applies = Dirty::empty();
         self.immediate_size = 0;
+    }
+
+    /// Goes on under another name, with nothing counted.
+    pub(super) fn restart(&mut self, label: &'p str) {
+        self.label = label;
         self.count = 0;
     }
 
@@ -303,16 +369,7 @@ impl<'p> Bindings<'p> {
             unaligned: hot.unaligned,
             layout: hot.layout,
         };
-        let bound = &mut self.point.state.groups[index as usize];
-        if bound.native != hot.native || bound.offsets[..offsets.len()] != *offsets {
-            bound.native = hot.native;
-            bound.offset_count = offsets.len() as u32;
-            // A call to copy a few bytes would cost more than the bytes.
-            for (bound, offset) in bound.offsets.iter_mut().zip(offsets) {
-                *bound = *offset;
-            }
-            self.point.dirty |= Dirty::group(index);
-        }
+        self.point.put_group(index, hot.native, offsets);
     }
 
     /// Checks in full what a group and its offsets are.
@@ -408,28 +465,16 @@ impl<'p> Bindings<'p> {
             return;
         }
         let size = data.len();
-        let end = (offset as usize).checked_add(size).filter(|end| *end <= MAX_IMMEDIATES);
+        let inside = (offset as usize).checked_add(size).is_some_and(|end| end <= MAX_IMMEDIATES);
         let aligned = offset.is_multiple_of(4) && size.is_multiple_of(4);
-        let (Some(end), true) = (end, aligned) else {
+        if !inside || !aligned {
             let expected = format!("offset and size multiples of 4 within {MAX_IMMEDIATES} bytes");
             let found = format!("{size} bytes from {offset}");
             return self.fail(invalid(self.what("set_immediates"), "data", expected, found));
-        };
-        if size == 0 {
-            return;
         }
-        let point = &mut *self.point;
-        point.state.immediates[offset as usize..end].copy_from_slice(data);
-        // Bytes before the first ones set are zero, and the shader must find them so.
-        let offset = offset.min(point.immediates_end);
-        point.immediates_end = point.immediates_end.max(end as u32);
-        let range = &mut point.state.dirty_immediates;
-        *range = if point.dirty.contains(Dirty::IMMEDIATES) {
-            (range.0.min(offset), range.1.max(end as u32))
-        } else {
-            (offset, end as u32)
-        };
-        point.dirty |= Dirty::IMMEDIATES;
+        if size > 0 {
+            self.point.put_immediates(offset, data);
+        }
     }
 
     /// Whether groups and immediates were checked against the pipeline since either changed, and nothing went wrong.

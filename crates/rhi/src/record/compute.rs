@@ -8,6 +8,7 @@ use crate::record::PassEnd;
 use crate::record::bind::{Bindings, Kept};
 use crate::record::declared::Declared;
 use crate::record::queries::Queries;
+use crate::record::sink::PassEncoder;
 use crate::registry::{ComputePipelineRecord, Registry};
 use crate::types::BufferUsages;
 
@@ -58,12 +59,8 @@ impl<'p, B: Backend> ComputePass<'p, B> {
             self.close_queries();
         }
         if self.labels > 0 {
-            super::render::close_labels::<B>(
-                self.backend,
-                self.encoder,
-                &mut self.labels,
-                &mut self.bindings,
-            );
+            let encoder = &mut PassEncoder::<B>(self.encoder);
+            super::render::close_labels(self.backend, encoder, &mut self.labels, &mut self.bindings);
         }
         PassEnd(self.bindings.mistake.take().map_or(Ok(()), Err))
     }
@@ -183,7 +180,8 @@ impl<'p, B: Backend> ComputePass<'p, B> {
 
     /// Closes the innermost region.
     pub fn pop_debug_group(&mut self) {
-        super::render::pop_label::<B>(self.backend, self.encoder, &mut self.labels, &mut self.bindings);
+        let encoder = &mut PassEncoder::<B>(self.encoder);
+        super::render::pop_label(self.backend, encoder, &mut self.labels, &mut self.bindings);
     }
 }
 

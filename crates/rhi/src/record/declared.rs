@@ -1,8 +1,9 @@
 //! Declared uses: checked against the registry, compared with what commands do, and named in the planner's errors.
 
 use crate::error::{Error, Result, invalid, named, state};
-use crate::handle::{BindGroup, ResourceKind};
+use crate::handle::{BindGroup, CommandBatch, ResourceKind};
 use crate::plan::{BufferUse, GroupUses, Item, Pass, PassList, PlanError, ResourceUse, Scope, TextureUse};
+use crate::record::RenderPassDesc;
 use crate::registry::{BindGroupRecord, Registry, TrackedBinding};
 use crate::types::{BufferUsages, TextureUsages};
 
@@ -191,9 +192,13 @@ fn group_of<'r>(
 pub(super) struct Declared<'p> {
     uses: &'p [ResourceUse],
     groups: &'p [BindGroup],
-    /// Where the last use and the last group were found.
+    batches: &'p [CommandBatch],
+    /// Whether whatever is asked for counts as declared.
+    everything: bool,
+    /// Where the last use, the last group and the last batch were found.
     near_use: usize,
     near_group: usize,
+    near_batch: usize,
 }
 
 /// How far back of the last find the next search begins: groups and declarations list the same things, but seldom in
@@ -203,12 +208,23 @@ const SLACK: usize = 8;
 impl<'p> Declared<'p> {
     #[inline]
     pub(super) fn new(uses: &'p [ResourceUse], groups: &'p [BindGroup]) -> Self {
-        Self { uses, groups, near_use: 0, near_group: 0 }
+        Self { uses, groups, batches: &[], everything: false, near_use: 0, near_group: 0, near_batch: 0 }
+    }
+
+    /// What a pass that is planned with its description declares.
+    #[inline]
+    pub(super) fn of_render(desc: &RenderPassDesc<'p>) -> Self {
+        Self { batches: desc.batches, ..Self::new(desc.uses, desc.groups) }
+    }
+
+    /// For the recording of a batch, whose uses are noted instead.
+    pub(super) fn everything() -> Self {
+        Self { everything: true, ..Self::new(&[], &[]) }
     }
 
     /// Whether a declared use covers `wanted`.
     pub(super) fn covers(&self, wanted: &ResourceUse) -> bool {
-        self.uses.iter().any(|have| covers(have, wanted))
+        self.everything || self.uses.iter().any(|have| covers(have, wanted))
     }
 
     /// The same for many questions in a row, where each begins near the answer of the one before: a pass of thousands
@@ -227,8 +243,18 @@ impl<'p> Declared<'p> {
 
     /// Whether the group is declared, and all that it uses with it.
     pub(super) fn has_group(&mut self, group: BindGroup) -> bool {
+        if self.everything {
+            return true;
+        }
         let found = find_near(self.groups, &mut self.near_group, |have| *have == group);
         self.near_group += usize::from(found);
+        found
+    }
+
+    /// Whether the batch is declared, and all that it uses with it.
+    pub(super) fn has_batch(&mut self, batch: CommandBatch) -> bool {
+        let found = find_near(self.batches, &mut self.near_batch, |have| *have == batch);
+        self.near_batch += usize::from(found);
         found
     }
 }
@@ -243,9 +269,13 @@ fn find_near<T>(all: &[T], near: &mut usize, is_it: impl Fn(&T) -> bool) -> bool
 
 impl GroupUses for Registry {
     fn uses(&self, group: BindGroup) -> impl Iterator<Item = ResourceUse> {
-        let record = self.groups.get(group);
-        record.into_iter().flat_map(|record| record.tracked.iter().map(|tracked| reach(record, tracked)))
+        self.groups.get(group).into_iter().flat_map(group_uses)
     }
+}
+
+/// What the bindings of a group can reach.
+pub(super) fn group_uses(record: &BindGroupRecord) -> impl Iterator<Item = ResourceUse> {
+    record.tracked.iter().map(|tracked| reach(record, tracked))
 }
 
 /// What a binding can reach, whatever its dynamic offset.

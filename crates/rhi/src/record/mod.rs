@@ -6,6 +6,7 @@
 //! has happened. Pending uploads run at the front of the recording.
 
 mod attachments;
+pub(crate) mod batch;
 mod bind;
 mod by_pass;
 mod compute;
@@ -13,6 +14,7 @@ pub(crate) mod declared;
 mod parallel;
 mod queries;
 mod render;
+mod sink;
 mod slice;
 mod transfer;
 
@@ -34,16 +36,20 @@ use crate::types::{Extent3d, TextureDimension};
 
 pub use attachments::{AspectOps, ColorAttachment, DepthStencilAttachment, RenderPassDesc};
 use attachments::{AttachmentUses, ResolvedPass};
+pub use batch::{BatchRecorder, BatchState, CommandBatchDesc};
 pub use compute::ComputePass;
 use queries::DeclaredQueries;
 pub use queries::PassTimestampWrites;
 pub use render::RenderPass;
+use sink::PassEncoder;
 pub use transfer::TransferPass;
 
 /// What a recording needs and keeps from frame to frame, so that warm recordings allocate nothing.
 #[derive(Debug)]
 pub(crate) struct Scratch<B: Backend> {
     pub uses: Vec<ResourceUse>,
+    pub groups: Vec<BindGroup>,
+    pub part: batch::Part,
     pub plan: Plan,
     pub kept: bind::Kept,
     pub sections: parallel::Sections<B>,
@@ -54,6 +60,8 @@ impl<B: Backend> Default for Scratch<B> {
     fn default() -> Self {
         Self {
             uses: Vec::new(),
+            groups: Vec::new(),
+            part: batch::Part::default(),
             plan: Plan::default(),
             kept: bind::Kept::default(),
             sections: parallel::Sections::default(),
@@ -121,6 +129,7 @@ impl<B: Backend> Device<B> {
     /// Forgets what a recording has planned and asked for. After a submission it finds nothing.
     fn discard_recording(&mut self) {
         self.scratch.sections.discard(&mut self.backend);
+        self.scratch.executed(|_| {});
         self.planner.discard(&mut self.ledger);
         self.readbacks.discard_recorded();
         self.timings.discard();
@@ -254,10 +263,10 @@ impl<B: Backend> Recorder<'_, B> {
     ) -> Result<()> {
         let mut resolved = ResolvedPass::default();
         self.plan_render_pass(desc, &mut resolved)?;
-        let declared = Declared::new(desc.uses, desc.groups);
+        let declared = Declared::of_render(desc);
         self.in_render_pass(desc, &resolved, false, |device, encoder| {
             let Device { registry, backend, scratch, .. } = device;
-            let kept = &mut scratch.kept;
+            let (kept, encoder) = (&mut scratch.kept, PassEncoder(encoder));
             let mut pass = RenderPass::new(registry, backend, encoder, kept, declared, desc.label, &resolved);
             body(&mut pass);
             pass.close().0
@@ -270,7 +279,7 @@ impl<B: Backend> Recorder<'_, B> {
         let device = &mut *self.device;
         attachments::resolve(&device.registry, &device.backend, desc, resolved, Some(&mut declared))?;
         let AttachmentUses { uses, discards } = &declared;
-        if desc.uses.is_empty() {
+        if desc.uses.is_empty() && desc.batches.is_empty() {
             return self.plan_pass(uses, discards, desc.groups, desc.label);
         }
         for usage in desc.uses {
@@ -280,7 +289,11 @@ impl<B: Backend> Recorder<'_, B> {
         all.clear();
         all.extend_from_slice(uses);
         all.extend_from_slice(desc.uses);
-        let planned = self.plan_pass(&all, discards, desc.groups, desc.label);
+        let planned = if desc.batches.is_empty() {
+            self.plan_pass(&all, discards, desc.groups, desc.label)
+        } else {
+            self.plan_with_batches(desc, &mut all, discards)
+        };
         self.device.scratch.uses = all;
         planned
     }
@@ -318,7 +331,7 @@ impl<B: Backend> Recorder<'_, B> {
             let pass = RenderPass::new(
                 &device.registry,
                 &device.backend,
-                encoder,
+                PassEncoder(encoder),
                 &mut device.scratch.kept,
                 declared,
                 desc.label,
@@ -712,6 +725,7 @@ impl<B: Backend> Recorder<'_, B> {
         device.planner.commit(&mut device.ledger, ordinal);
         device.uploads_submitted(ordinal);
         device.readbacks.submitted(ordinal);
+        device.batches_submitted(ordinal);
         device.frame_arena.submitted(ordinal);
         device.timings.submitted(ordinal);
         if !uses.is_empty() {

@@ -13,6 +13,7 @@ use crate::plan::ResourceUse;
 use crate::record::attachments::ResolvedPass;
 use crate::record::bind::Kept;
 use crate::record::declared::Declared;
+use crate::record::sink::PassEncoder;
 use crate::record::{PassEnd, Recorder, RenderPass, RenderPassDesc};
 use crate::registry::Registry;
 
@@ -83,6 +84,13 @@ impl<B: Backend> Sections<B> {
         Ok(())
     }
 
+    /// Takes the batches that the sections execute.
+    pub(crate) fn executed(&mut self, mut each: impl FnMut(u32)) {
+        for section in &mut self.all {
+            section.kept.executed.drain(..).for_each(&mut each);
+        }
+    }
+
     /// Gives up the encoders that nothing executed.
     pub(crate) fn discard(&mut self, backend: &mut B) {
         for section in &mut self.all {
@@ -114,6 +122,7 @@ impl<B: Backend> Shared<'_, B> {
     ) -> Result<()> {
         section.name(index, self.label);
         let (registry, backend, label) = (self.registry, self.backend, &section.label);
+        let encoder = PassEncoder(encoder);
         body(index, RenderPass::new(registry, backend, encoder, kept, self.declared, label, self.pass)).0
     }
 
@@ -129,7 +138,8 @@ impl<B: Backend> Shared<'_, B> {
         kept.forget();
         let (registry, backend) = (self.registry, self.backend);
         encoder.begin_section(backend, label, &self.pass.targets()).map_err(Failure::Backend)?;
-        let pass = RenderPass::new(registry, backend, encoder, kept, self.declared, label, self.pass);
+        let sink = PassEncoder(&mut *encoder);
+        let pass = RenderPass::new(registry, backend, sink, kept, self.declared, label, self.pass);
         body(index, pass).0.map_err(Failure::Mistake)?;
         encoder.end_section(backend).map_err(Failure::Backend)
     }
@@ -182,7 +192,7 @@ impl<B: Backend> Recorder<'_, B> {
         self.check(desc.label)?;
         let mut resolved = ResolvedPass::default();
         let result = self.plan_render_pass(desc, &mut resolved).and_then(|()| {
-            let declared = Declared::new(desc.uses, desc.groups);
+            let declared = Declared::of_render(desc);
             self.record_sections(desc, &resolved, declared, sections, |index, mut pass| {
                 body(index, &mut pass);
                 pass.close()

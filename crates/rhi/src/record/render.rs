@@ -4,27 +4,32 @@ mod indirect;
 
 use std::ops::Range;
 
-use crate::backend::{Backend, BoundBuffer, Dirty, Draw, Encoder, MAX_VERTEX_BUFFERS};
+use crate::backend::{Backend, BoundBuffer, Dirty, Draw, MAX_VERTEX_BUFFERS};
 use crate::desc::BufferSlice;
 use crate::error::{Error, Result, invalid, state, unsupported};
 use crate::handle::{BindGroup, RenderPipeline};
 use crate::record::PassEnd;
-use crate::record::attachments::ResolvedPass;
+use crate::record::attachments::{ResolvedPass, show_targets};
 use crate::record::bind::{Bindings, Kept, Point};
 use crate::record::declared::Declared;
 use crate::record::queries::Queries;
+use crate::record::sink::{DrawSink, PassEncoder};
 use crate::record::slice::{VERTICES, indices};
 use crate::registry::{Registry, RenderPipelineRecord};
 use crate::types::IndexFormat;
 
 /// Records draws. A mistake is kept and answered at the pass's end; later commands are ignored.
+///
+/// `E` is where the commands go: the pass's encoder, or a [`BatchRecorder`](crate::BatchRecorder)'s batch.
 #[derive(Debug)]
-pub struct RenderPass<'p, B: Backend> {
+pub struct RenderPass<'p, B: Backend, E = PassEncoder<'p, B>> {
     pub(super) backend: &'p B,
-    pub(super) encoder: &'p mut B::Encoder,
+    pub(super) encoder: E,
     pub(super) bindings: Bindings<'p>,
     pub(super) queries: &'p mut Queries,
-    target: &'p ResolvedPass,
+    /// Batches that the recording executes.
+    pub(super) executed: &'p mut Vec<u32>,
+    pub(super) target: &'p ResolvedPass,
     pipeline: Option<(RenderPipeline, &'p RenderPipelineRecord)>,
     bound_vertex_buffers: u32,
     max_vertex_buffers: u32,
@@ -38,19 +43,19 @@ pub struct RenderPass<'p, B: Backend> {
     instances: u64,
     counted: bool,
     /// The scissor or viewport is empty: draws are checked and then dropped.
-    empty_scissor: bool,
-    empty_viewport: bool,
+    pub(super) empty_scissor: bool,
+    pub(super) empty_viewport: bool,
     labels: u32,
     /// Whether a part of the pass, which is not its first, has a label open.
     part: bool,
 }
 
-impl<'p, B: Backend> RenderPass<'p, B> {
+impl<'p, B: Backend, E: DrawSink<B>> RenderPass<'p, B, E> {
     #[inline(always)]
     pub(super) fn new(
         registry: &'p Registry,
         backend: &'p B,
-        encoder: &'p mut B::Encoder,
+        encoder: E,
         kept: &'p mut Kept,
         declared: Declared<'p>,
         label: &'p str,
@@ -59,7 +64,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
         if !encoder.keeps_state() {
             kept.forget();
         }
-        let Kept { render, queries, .. } = kept;
+        let Kept { render, queries, executed, .. } = kept;
         let bindings = Bindings::new(registry, render, declared, label);
         set_fixed_state(bindings.point, target.extent);
         Self {
@@ -67,6 +72,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
             encoder,
             bindings,
             queries,
+            executed,
             target,
             pipeline: None,
             bound_vertex_buffers: 0,
@@ -88,48 +94,22 @@ impl<'p, B: Backend> RenderPass<'p, B> {
         }
     }
 
-    /// Begins the next of several passes that are recorded as one. As at the beginning of a pass, nothing is set; errors
-    /// and captures know it by its own label. A mistake before it stays.
-    pub fn next_part(&mut self, label: &'p str) {
-        if self.queries.is_open {
-            self.close_queries();
-        }
-        self.close_part();
-        self.bindings.restart(label);
-        set_fixed_state(self.bindings.point, self.target.extent);
+    /// Forgets pipeline, groups, buffers and immediates: nothing of them is set.
+    pub(super) fn unset(&mut self) {
+        self.bindings.unset();
         self.pipeline = None;
         self.bound_vertex_buffers = 0;
         (self.index_bound, self.counted) = (false, false);
-        (self.empty_scissor, self.empty_viewport) = (false, false);
-        self.encoder.push_label(self.backend, label);
-        self.part = true;
     }
 
     /// Closes the debug groups of a part, and the part's own.
-    fn close_part(&mut self) {
+    pub(super) fn close_part(&mut self) {
         if self.labels > 0 {
-            close_labels::<B>(self.backend, self.encoder, &mut self.labels, &mut self.bindings);
+            close_labels(self.backend, &mut self.encoder, &mut self.labels, &mut self.bindings);
         }
         if std::mem::take(&mut self.part) {
             self.encoder.pop_label(self.backend);
         }
-    }
-
-    /// Ends the pass: closes open debug groups and hands over the first mistake.
-    pub fn end(mut self) -> PassEnd {
-        self.close()
-    }
-
-    /// The same where the pass stands: it is large, and moving it costs.
-    #[inline]
-    pub(super) fn close(&mut self) -> PassEnd {
-        if self.queries.is_open {
-            self.close_queries();
-        }
-        if self.labels > 0 || self.part {
-            self.close_part();
-        }
-        PassEnd(self.bindings.mistake.take().map_or(Ok(()), Err))
     }
 
     /// The first mistake so far; the pass will answer it.
@@ -164,27 +144,17 @@ impl<'p, B: Backend> RenderPass<'p, B> {
             || record.depth_stencil != target.depth_format
             || record.samples != target.samples
         {
-            let show = |colors: &[Option<crate::types::TextureFormat>], depth, samples| {
-                format!("colors {colors:?}, depth-stencil {depth:?}, {samples} samples")
-            };
             let what = self.bindings.what(&format!("set_pipeline of \"{}\"", record.label));
-            let expected = show(&target.formats, target.depth_format, target.samples);
-            return Err(invalid(
-                what,
-                "targets",
-                expected,
-                show(&record.colors, record.depth_stencil, record.samples),
-            ));
+            let expected = show_targets(&target.formats, target.depth_format, target.samples);
+            let found = show_targets(&record.colors, record.depth_stencil, record.samples);
+            return Err(invalid(what, "targets", expected, found));
         }
-        if let Some(attachment) = &target.depth_stencil {
-            let depth = record.writes_depth && attachment.depth.is_some_and(|ops| ops.read_only);
-            let stencil = record.writes_stencil && attachment.stencil.is_some_and(|ops| ops.read_only);
-            if depth || stencil {
-                let what = self.bindings.what(&format!("set_pipeline of \"{}\"", record.label));
-                let aspect = if depth { "depth" } else { "stencil" };
-                let expected = format!("no {aspect} writes: the aspect is read-only in this pass");
-                return Err(invalid(what, "depth_stencil", expected, format!("{aspect} writes")));
-            }
+        if let Some(attachment) = &target.depth_stencil
+            && let Some(aspect) = attachment.first_read_only((record.writes_depth, record.writes_stencil))
+        {
+            let what = self.bindings.what(&format!("set_pipeline of \"{}\"", record.label));
+            let expected = format!("no {aspect} writes: the aspect is read-only in this pass");
+            return Err(invalid(what, "depth_stencil", expected, format!("{aspect} writes")));
         }
         self.pipeline = Some((pipeline, record));
         self.bindings.set_pipeline(pipeline.slot(), &record.interface);
@@ -228,20 +198,13 @@ impl<'p, B: Backend> RenderPass<'p, B> {
 
     #[inline(always)]
     fn put_vertex_buffer(&mut self, index: u32, bound: BoundBuffer) {
-        let point = &mut *self.bindings.point;
-        let bit = 1 << index;
-        self.bound_vertex_buffers |= bit;
-        let index = index as usize & (MAX_VERTEX_BUFFERS - 1);
-        let current = point.state.vertex_buffers.get(index);
+        let slot = index as usize & (MAX_VERTEX_BUFFERS - 1);
+        self.bound_vertex_buffers |= 1 << index;
         // What a buffer holds for the pipeline is a matter of its size alone. A draw that was checked had all it needs.
-        if current.size != bound.size {
+        if self.bindings.point.state.vertex_buffers.sizes[slot] != bound.size {
             (self.counted, self.bindings.ready) = (false, false);
         }
-        if current != bound {
-            point.state.vertex_buffers.set(index, bound);
-            point.state.dirty_vertex_buffers |= bit;
-            point.dirty |= Dirty::VERTEX_BUFFERS;
-        }
+        self.bindings.point.put_vertex_buffer(index, bound);
     }
 
     /// Binds indices.
@@ -262,18 +225,12 @@ impl<'p, B: Backend> RenderPass<'p, B> {
 
     #[inline(always)]
     fn put_index_buffer(&mut self, bound: BoundBuffer, format: IndexFormat) {
-        let state = &mut self.bindings.point.state;
-        let same = state.index_format == format;
-        if !self.index_bound || !same {
+        if !self.index_bound || self.bindings.point.state.index_format != format {
             (self.counted, self.bindings.ready) = (false, false);
         }
         self.index_bound = true;
         self.indices = bound.size / indices(format).alignment;
-        if state.index_buffer != bound || !same {
-            state.index_buffer = bound;
-            state.index_format = format;
-            self.bindings.point.dirty |= Dirty::INDEX_BUFFER;
-        }
+        self.bindings.point.put_index_buffer(bound, format);
     }
 
     /// Sets the viewport in pixels from the top left; depth goes from `depth.0` to `depth.1`.
@@ -341,7 +298,7 @@ impl<'p, B: Backend> RenderPass<'p, B> {
     }
 
     /// Draws vertices. Nothing is drawn when there are no vertices or no instances.
-    #[inline]
+    #[inline(always)]
     pub fn draw(&mut self, vertices: Range<u32>, instances: Range<u32>) {
         // Each way ends in one call, so that the shortest saves no registers for the longest.
         if !(self.bindings.ready && fits(&vertices, self.vertices) && fits(&instances, self.instances)) {
@@ -533,7 +490,41 @@ impl<'p, B: Backend> RenderPass<'p, B> {
 
     /// Closes the innermost region.
     pub fn pop_debug_group(&mut self) {
-        pop_label::<B>(self.backend, self.encoder, &mut self.labels, &mut self.bindings);
+        pop_label(self.backend, &mut self.encoder, &mut self.labels, &mut self.bindings);
+    }
+}
+
+impl<'p, B: Backend> RenderPass<'p, B> {
+    /// Begins the next of several passes that are recorded as one. As at the beginning of a pass, nothing is set; errors
+    /// and captures know it by its own label. A mistake before it stays.
+    pub fn next_part(&mut self, label: &'p str) {
+        if self.queries.is_open {
+            self.close_queries();
+        }
+        self.close_part();
+        self.unset();
+        self.bindings.restart(label);
+        set_fixed_state(self.bindings.point, self.target.extent);
+        (self.empty_scissor, self.empty_viewport) = (false, false);
+        self.encoder.push_label(self.backend, label);
+        self.part = true;
+    }
+
+    /// Ends the pass: closes open debug groups and hands over the first mistake.
+    pub fn end(mut self) -> PassEnd {
+        self.close()
+    }
+
+    /// The same where the pass stands: it is large, and moving it costs.
+    #[inline]
+    pub(super) fn close(&mut self) -> PassEnd {
+        if self.queries.is_open {
+            self.close_queries();
+        }
+        if self.labels > 0 || self.part {
+            self.close_part();
+        }
+        PassEnd(self.bindings.mistake.take().map_or(Ok(()), Err))
     }
 }
 
@@ -576,7 +567,7 @@ fn set_fixed_state(point: &mut Point, (width, height): (u32, u32)) {
 
 pub(super) fn pop_label<B: Backend>(
     backend: &B,
-    encoder: &mut B::Encoder,
+    encoder: &mut impl DrawSink<B>,
     labels: &mut u32,
     bindings: &mut Bindings<'_>,
 ) {
@@ -594,11 +585,11 @@ pub(super) fn pop_label<B: Backend>(
 
 pub(super) fn close_labels<B: Backend>(
     backend: &B,
-    encoder: &mut B::Encoder,
+    encoder: &mut impl DrawSink<B>,
     labels: &mut u32,
     bindings: &mut Bindings<'_>,
 ) {
     while *labels > 0 {
-        pop_label::<B>(backend, encoder, labels, bindings);
+        pop_label(backend, encoder, labels, bindings);
     }
 }

@@ -209,14 +209,17 @@ fn eighty_objects_of_every_kind() {
     let heaps: Vec<_> = (0..80).map(|_| gpu.create_heap(&heap).unwrap()).collect();
     let queries = QuerySetDesc { label: "queries", ty: QueryType::Occlusion, count: 4 };
     let queries: Vec<_> = (0..80).map(|_| gpu.create_query_set(&queries).unwrap()).collect();
+    let batches: Vec<_> = (0..80).map(|_| gpu.create_batch(&crate::batches::DESC).unwrap()).collect();
     for kind in ResourceKind::ALL {
+        // Batches have no native counterpart.
+        let native = if kind == ResourceKind::CommandBatch { 0 } else { 80 };
         assert_eq!(
             (gpu.object_count(kind), gpu.object_peak(kind), control.live(kind)),
-            (80, 80, 80),
+            (80, 80, native),
             "{kind}"
         );
     }
-    drop((zoos, heaps, queries));
+    drop((zoos, heaps, queries, batches));
     gpu.maintain().unwrap();
     assert_eq!(control.live_total(), 0);
     assert_eq!(gpu.object_count(ResourceKind::BindGroup), 0);

@@ -3,6 +3,8 @@
 
 mod support;
 
+mod batch_replay;
+mod batches;
 mod bindings;
 mod budgets;
 mod create_binding;

@@ -199,13 +199,14 @@ fn only_what_was_asked_for_is_enabled() {
 #[test]
 fn malformed_requests_are_refused_without_a_backend() {
     type Spoil = fn(&mut DeviceRequest<'_>);
-    let cases: [(Spoil, &str); 12] = [
+    let cases: [(Spoil, &str); 13] = [
         (|r| r.storage.objects = ObjectCeilings::each(0), "storage.objects"),
         (|r| r.storage.objects = ObjectCeilings::each(9).with(ResourceKind::Heap, 0), "storage.objects"),
         (|r| r.storage.objects = ObjectCeilings::each(u32::MAX), "storage.objects"),
         (|r| r.storage.upload_ring = 0, "storage.upload_ring"),
         (|r| r.storage.frame_arena_page = 0, "storage.frame_arena_page"),
         (|r| r.storage.readback = 0, "storage.readback"),
+        (|r| r.storage.batch_commands = 0, "storage.batch_commands"),
         (
             |r| r.required_limits.min_uniform_offset_alignment = 0,
             "required_limits.min_uniform_offset_alignment",

@@ -142,6 +142,7 @@ pub const ALL: &[(&str, Scenario)] = &[
     ("updates", updates),
     ("discarded", discarded),
     ("destruction", destruction),
+    ("batches", more::batches),
     ("multisampled", more::multisampled),
     ("tables", more::tables),
     ("windows", more::windows),
@@ -155,6 +156,7 @@ pub const STORAGE: StorageCeilings = StorageCeilings {
     upload_ring: 8192,
     frame_arena_page: 1024,
     readback: 8192,
+    batch_commands: 64,
 };
 
 fn creations(gpu: &mut Gpu, kept: &mut Kept) -> Result<()> {

@@ -7,6 +7,7 @@ use crate::caps::Features;
 use crate::error::{Result, invalid};
 use crate::handle::Buffer;
 use crate::record::compute::indirect;
+use crate::record::sink::DrawSink;
 
 /// Bytes of the arguments of one draw without and with indices.
 const ARGUMENTS: u32 = 16;
@@ -23,7 +24,7 @@ struct Arguments {
     size: u32,
 }
 
-impl<B: Backend> RenderPass<'_, B> {
+impl<B: Backend, E: DrawSink<B>> RenderPass<'_, B, E> {
     /// Draws by 16 bytes of arguments in a buffer.
     pub fn draw_indirect(&mut self, buffer: Buffer, offset: u64) {
         self.multi_draw_indirect(buffer, offset, 1, 16);

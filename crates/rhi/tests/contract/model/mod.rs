@@ -50,6 +50,7 @@ impl Setup {
             upload_ring: 8192,
             frame_arena_page: 1024,
             readback: 1 << 20,
+            batch_commands: 1 << 10,
         };
         let tight =
             StorageCeilings { objects: ObjectCeilings::each(8), memory_budget: (12 << 10) + 3, ..ample };

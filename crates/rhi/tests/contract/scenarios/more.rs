@@ -95,3 +95,48 @@ pub fn windows(gpu: &mut Gpu, kept: &mut Kept) -> Result<()> {
     drop(surface);
     gpu.maintain()
 }
+
+/// Batches over tracked and uploaded contents, executed while their owners go, discarded in flight and not, and recordings
+/// that are refused.
+pub fn batches(gpu: &mut Gpu, kept: &mut Kept) -> Result<()> {
+    let (image, view) = kept.target(gpu, COLOR)?;
+    let shape = kept.shape(gpu, uniform(16), ShaderStages::VERTEX)?;
+    let pipeline = kept.raster(gpu, &BOUND, &[shape, shape], None)?;
+    let data = kept.buffer(gpu, "data", 16, BufferUsages::UNIFORM)?;
+    let group = kept.group(gpu, shape, BindGroupEntry::buffer(0, data))?;
+    kept.write(gpu, data, 0, &[3; 16])?;
+    let colors = [cleared(view)];
+    for round in 0..3 {
+        let batch = gpu.create_batch(&crate::batches::DESC)?;
+        let mesh = gpu.create_buffer(&BufferDesc::uploaded("mesh", 64, BufferUsages::VERTEX))?;
+        kept.write(gpu, *mesh, 0, &[1; 64])?;
+        gpu.record_batch(*batch, |recorder| {
+            recorder.set_pipeline(pipeline);
+            recorder.set_bind_group(0, group, &[]);
+            recorder.set_bind_group(1, group, &[]);
+            recorder.set_vertex_buffer(0, slice(*mesh, 0, 64));
+            recorder.draw(0..3, 0..1);
+        })?;
+        drop(mesh);
+        gpu.finish_batch(*batch)?;
+        for _ in 0..2 {
+            let mut recorder = gpu.record("batch")?;
+            let batches = [*batch];
+            let desc = RenderPassDesc { batches: &batches, ..pass(&colors, &[]) };
+            recorder.render_pass(&desc, |pass| pass.execute_batch(*batch))?;
+            kept.submit(recorder)?;
+        }
+        gpu.batch_state(*batch)?;
+        match round {
+            0 => gpu.discard_batch(*batch)?,
+            1 => {
+                kept.hold(batch);
+            }
+            _ => {}
+        }
+    }
+    let mut recorder = gpu.record("read")?;
+    let texels = recorder.read_texture(&TexturePlace::mip(image, 0), extent(4, 4, 1))?;
+    kept.submit(recorder)?;
+    kept.deliver(gpu, texels)
+}
